@@ -1,5 +1,5 @@
 // Command budgetcal prints how many nodes the disruption budgets of a NodePool let go, hour by hour,
-// as a table, a picture or a page. README.md has commands to begin with and the exit codes.
+// as a table or a page. README.md has commands to begin with and the exit codes.
 package main
 
 import (
@@ -33,7 +33,7 @@ type settings struct {
 	pool     string   // name of the NodePool; empty for the only one
 	reasons  []budgets.Reason
 	calendar page.Calendar
-	output   string // table, svg or html
+	output   string // table or html
 }
 
 // parseOpening reads a window, such as "0 22 * * mon-fri for 6h".
@@ -84,7 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.StringVar(&from, "from", defaultFrom, "`DATE` first day, such as 2026-03-02, which is the default")
 	set.IntVar(&s.calendar.Days, "days", 7, "`N` number of days, 1 to 35. Default 7")
 	set.StringVar(&zone, "tz", "UTC", "`ZONE` time zone of days and hours. Default UTC. It does not change when schedules hit: they name their own")
-	set.StringVar(&s.output, "o", "table", "`FORMAT` table, svg (one picture) or html (a page with a picture of each week). Default table")
+	set.StringVar(&s.output, "o", "table", "`FORMAT` table, or html for a page with a picture of each week. Default table")
 	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) { s.resolve(f, from, zone) }, func() error {
 		text, err := s.text(stdin)
 		if err == nil {
@@ -99,7 +99,7 @@ func (s *settings) resolve(f *command.Faults, from, zone string) {
 	f.Twice(s.files)
 	command.NotNegative(f, "nodes", s.calendar.Nodes)
 	f.If(s.calendar.Days < 1 || s.calendar.Days > maxDays, "invalid value %d for flag -days: must be 1 to %d", s.calendar.Days, maxDays)
-	command.OneOf(f, "o", s.output, "table", "svg", "html")
+	command.OneOf(f, "o", s.output, "table", "html")
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" {
 		f.If(true, "invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
@@ -123,10 +123,7 @@ func (s *settings) text(stdin io.Reader) (string, error) {
 	if err := cal.Ask(s.reasons); err != nil {
 		return "", command.Input(err)
 	}
-	switch s.output {
-	case "svg":
-		return cal.SVG(), nil
-	case "html":
+	if s.output == "html" {
 		return cal.Page().HTML()
 	}
 	return cal.Table(), nil

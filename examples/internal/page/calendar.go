@@ -13,7 +13,7 @@ import (
 )
 
 // Calendar shows how many nodes the disruption budgets of a NodePool allow to be disrupted, by day
-// and hour: as a table, as a picture and as a page.
+// and hour: as a table and as a page.
 type Calendar struct {
 	Pool  *v1.NodePool
 	Nodes int               // number of nodes of the pool

@@ -9,69 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// Sizes in the picture, in pixels.
+// Sizes in the picture of a week, in the units of a plot, whose width and margins it has.
 const (
-	margin     = 24
-	axisWidth  = 48
 	hourHeight = 16
-	headHeight = 64 // title and span
-	nameHeight = 52 // reasons and days of a section
-	gridHeight = 24 * hourHeight
+	legendTop  = plotTop + 24*hourHeight + 12
 	legendLine = 26
 	legendItem = 100
 )
 
-// SVG returns the calendar as a picture: days across, hours down, one panel for each section. It
-// has colours for light and dark screens.
-func (c *Calendar) SVG() string {
-	dayWidth := 84
-	switch {
-	case c.Days > 14:
-		dayWidth = 44
-	case c.Days < 5:
-		dayWidth = 140
-	}
-	title := c.title()
-	width := max(len(title)*9+2*margin, 2*margin+axisWidth+c.Days*dayWidth)
-	levels := levels(c.sections...)
-	height := headHeight + len(c.sections)*(nameHeight+gridHeight+24) + legendHeight(levels, width-2*margin) + margin
-	p := &picture{}
-	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Helvetica, Arial, sans-serif">`, width, height, width, height)
-	p.line(`<title>%s</title>`, html.EscapeString(title))
-	p.line("<style>\n%s</style>", colours)
-	p.line(`<rect class="paper" width="%d" height="%d"/>`, width, height)
-	p.text(margin, 32, 17, "start", "label", title)
-	p.text(margin, 53, 12, "start", "tick", c.span())
-	y := headHeight
-	for i := range c.sections {
-		p.text(margin, y+16, 13, "start", "label", c.sections[i].title())
-		c.panel(p, &c.sections[i], frame{0, c.Days, margin + axisWidth, y + nameHeight, dayWidth})
-		y += nameHeight + gridHeight + 24
-	}
-	c.legend(p, levels, margin, y, width-2*margin)
-	p.line(`</svg>`)
-	return p.String()
-}
+// frame is some days in a picture.
+type frame struct{ first, days, dayWidth int }
 
-// frame is the position of some days in a picture.
-type frame struct{ first, days, left, top, dayWidth int }
-
-// Page returns the calendar as a page with one picture for each week, as wide as a phone.
+// Page returns the calendar as a page with one picture for each week.
 func (c *Calendar) Page() Page {
-	const pageWidth, axis, week = 400, 34, 7
+	const week = 7
 	out := Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
 	out.Tables = append(out.Tables, c.budgetTable())
 	for i := range c.sections {
 		s := &c.sections[i]
 		for first := 0; first < c.Days; first += week {
-			f := frame{first, min(week, c.Days-first), axis, 20, (pageWidth - axis) / min(week, c.Days)}
+			f := frame{first, min(week, c.Days-first), (plotWidth - plotLeft) / min(week, c.Days)}
 			found := levels(*s)
 			p := &picture{}
-			height := f.top + gridHeight + 12 + legendHeight(found, pageWidth)
 			about := fmt.Sprintf("%s to %s", c.day(first).Format("Mon 2 Jan"), c.day(first+f.days-1).Format("Mon 2 Jan"))
-			p.line(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, pageWidth, height, html.EscapeString(s.title()+", "+about))
+			p.line(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, plotWidth, legendTop+legendHeight(found), html.EscapeString(s.title()+", "+about))
 			c.panel(p, s, f)
-			c.legend(p, found, 0, f.top+gridHeight+12, pageWidth)
+			c.legend(p, found)
 			p.line(`</svg>`)
 			out.Figures = append(out.Figures, &Drawing{Caption: Caption{Title: s.title(), About: about}, Text: p.String()})
 		}
@@ -88,22 +51,19 @@ func (c *Calendar) panel(p *picture, s *section, f frame) {
 	p.line(`<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`)
 	for i := range f.days {
 		format := "Mon 2 Jan"
-		switch {
-		case f.dayWidth < 50:
-			format = "2 Jan"
-		case f.dayWidth < 60:
+		if f.dayWidth < 60 {
 			format = "Mon 2"
 		}
-		p.text(f.left+i*f.dayWidth+f.dayWidth/2, f.top-8, 11, "middle", "tick", c.day(f.first+i).Format(format))
+		p.text(plotLeft+i*f.dayWidth+f.dayWidth/2, plotTop-8, 11, "middle", "tick", c.day(f.first+i).Format(format))
 	}
 	for i := range f.days {
 		c.column(p, s, f, i)
 	}
 	for hour := 0; hour <= 24; hour += 3 {
-		at := f.top + hour*hourHeight
-		p.text(f.left-5, at+4, 11, "end", "tick", fmt.Sprintf("%02d:00", hour))
+		at := plotTop + hour*hourHeight
+		p.text(plotLeft-5, at+4, 11, "end", "tick", fmt.Sprintf("%02d:00", hour))
 		if hour%24 != 0 {
-			p.line(`<line class="hour" x1="%d" y1="%d" x2="%d" y2="%d"/>`, f.left, at, f.left+f.days*f.dayWidth, at)
+			p.line(`<line class="hour" x1="%d" y1="%d" x2="%d" y2="%d"/>`, plotLeft, at, plotLeft+f.days*f.dayWidth, at)
 		}
 	}
 	p.WriteString(p.labels.String())
@@ -113,7 +73,7 @@ func (c *Calendar) panel(p *picture, s *section, f frame) {
 // column draws the windows of one day, in wall time. For an hour that the clock shows twice it
 // draws the second; an hour that the clock skips stays blank.
 func (c *Calendar) column(p *picture, s *section, f frame, i int) {
-	x := f.left + i*f.dayWidth
+	x := plotLeft + i*f.dayWidth
 	start, end := c.day(f.first+i), c.day(f.first+i+1)
 	for _, w := range s.windows {
 		from := slices.MaxFunc([]time.Time{w.From, start}, time.Time.Compare)
@@ -124,16 +84,16 @@ func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 			if _, zoneEnd := from.ZoneBounds(); zoneEnd.After(from) && zoneEnd.Before(until) {
 				until = zoneEnd
 			}
-			y1 := wall(from)
+			y1 := float64(from.Hour()) + float64(from.Minute())/60 + float64(from.Second())/3600 // in wall time
 			y2 := y1 + until.Sub(from).Hours()
 			l := levelOf(w)
-			c.cell(p, l, float64(x+1), float64(f.top)+y1*hourHeight, f.dayWidth-2, (y2-y1)*hourHeight, fmt.Sprintf("%s to %s: %s", stamp(w.From), stamp(w.To), l))
+			c.cell(p, l, float64(x+1), plotTop+y1*hourHeight, f.dayWidth-2, (y2-y1)*hourHeight, fmt.Sprintf("%s to %s: %s", stamp(w.From), stamp(w.To), l))
 			if y2-y1 >= 1.5 {
 				text := l.String()
 				if f.dayWidth < 60 && l != unlimited {
 					text = fmt.Sprint(int(l))
 				}
-				c.label(p, l, x+f.dayWidth/2, f.top+int((y1+y2)/2*hourHeight)+4, f.dayWidth-2, text)
+				c.label(p, l, x+f.dayWidth/2, plotTop+int((y1+y2)/2*hourHeight)+4, f.dayWidth-2, text)
 			}
 			from = until
 		}
@@ -168,24 +128,18 @@ func (c *Calendar) label(p *picture, l level, x, y, most int, text string) {
 	fmt.Fprintf(&p.labels, textFormat+"\n", "label", x, y, 11, "middle", html.EscapeString(text))
 }
 
-func legendHeight(levels []level, width int) int {
-	perLine := max(1, width/legendItem)
-	return (len(levels) + perLine - 1) / perLine * legendLine
-}
+// perLine is how many levels a line of the legend has.
+const perLine = plotWidth / legendItem
+
+func legendHeight(levels []level) int { return (len(levels) + perLine - 1) / perLine * legendLine }
 
 // legend shows what levels look like.
-func (c *Calendar) legend(p *picture, levels []level, left, top, width int) {
-	perLine := max(1, width/legendItem)
+func (c *Calendar) legend(p *picture, levels []level) {
 	for i, l := range levels {
-		x, y := left+i%perLine*legendItem, top+i/perLine*legendLine
+		x, y := i%perLine*legendItem, legendTop+i/perLine*legendLine
 		c.cell(p, l, float64(x), float64(y), 16, 16, l.String())
 		p.text(x+23, y+12, 12, "start", "label", l.String())
 	}
-}
-
-// wall returns the time of day in hours.
-func wall(t time.Time) float64 {
-	return float64(t.Hour()) + float64(t.Minute())/60 + float64(t.Second())/3600
 }
 
 // share returns a level as a share of the largest level with a limit.
