@@ -97,21 +97,15 @@ func (s *settings) decide(in *input) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &report{settings: s, input: in, Missed: missed(s.selecting.Deny, in.Images), Selection: selection, Diff: diff, Rollout: preview}
+	r := &report{settings: s, input: in, Selection: selection, Diff: diff, Rollout: preview}
 	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
-	return r, nil
-}
-
-// missed returns the entries of a deny-list that match neither the id nor the name of any image.
-// Most are misspelt, so the image that was meant is not denied.
-func missed(deny []string, images []amiselect.Image) (list []string) {
-	for _, text := range deny {
+	for _, text := range s.selecting.Deny {
 		name, _ := amiselect.ParsePattern(text) // Select has read it
-		if !slices.ContainsFunc(images, func(i amiselect.Image) bool { return i.ID == text || name.Match(i.Name) }) {
-			list = append(list, text)
+		if !slices.ContainsFunc(in.Images, func(i amiselect.Image) bool { return i.ID == text || name.Match(i.Name) }) {
+			r.Missed = append(r.Missed, text)
 		}
 	}
-	return list
+	return r, nil
 }
 
 // The sample.

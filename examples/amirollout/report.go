@@ -17,7 +17,7 @@ import (
 type report struct {
 	*settings
 	*input
-	Missed    []string             // entries of the deny-list that match no image
+	Missed    []string             // entries of the deny-list that match no image: most are misspelt
 	Selection amiselect.Selection  // images that the terms select
 	Diff      amiselect.Difference // change from the images of the nodes
 	Rollout   rollout.Rollout      // order in which the drifted nodes are replaced
@@ -46,7 +46,12 @@ func (r *report) String() string {
 		t.wrap("  ", "none of the images is "+strings.Join(r.Missed, " or ")+": look for a typing error")
 	}
 	r.selected(t)
-	r.passedOver(t)
+	if passed := r.Selection.PassedOver(); len(passed) > 0 {
+		t.Heading("PASSED OVER", command.Count(len(passed), "image"))
+		for _, p := range passed {
+			t.wrap("  ", p.Explanation.String())
+		}
+	}
 	r.drifted(t)
 	r.promote(t)
 	r.timetable(t)
@@ -70,17 +75,6 @@ func (r *report) selected(t *lines) {
 	}
 }
 
-func (r *report) passedOver(t *lines) {
-	passed := r.Selection.PassedOver()
-	if len(passed) == 0 {
-		return
-	}
-	t.Heading("PASSED OVER", command.Count(len(passed), "image"))
-	for _, p := range passed {
-		t.wrap("  ", p.Explanation.String())
-	}
-}
-
 // drifted groups the drifted nodes by old and new image.
 func (r *report) drifted(t *lines) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.NoLongerDrifted)
@@ -88,7 +82,10 @@ func (r *report) drifted(t *lines) {
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
-		why := r.unnamed(m.Reason)
+		why := m.Reason
+		for _, c := range r.Selection.Choices() { // their names are printed above, with the IDs
+			why = strings.ReplaceAll(why, c.Image.ID+" ("+c.Image.Name+")", c.Image.ID)
+		}
 		if _, seen := names[why]; !seen {
 			reasons = append(reasons, why)
 		}
@@ -105,15 +102,6 @@ func (r *report) drifted(t *lines) {
 	if r.Others > 0 {
 		t.wrap("  ", command.Count(r.Others, "node")+" of other classes left out")
 	}
-}
-
-// unnamed returns a reason without the names of the selected images, which are printed above with
-// their IDs.
-func (r *report) unnamed(reason string) string {
-	for _, c := range r.Selection.Choices() {
-		reason = strings.ReplaceAll(reason, c.Image.ID+" ("+c.Image.Name+")", c.Image.ID)
-	}
-	return reason
 }
 
 // promote prints the static terms as part of a manifest.

@@ -19,7 +19,15 @@ func (r *report) page() (string, error) {
 	return page.Page{
 		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
 		Lead:  []string{fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed)},
-		Key:   r.keyFigures(), Story: story, Figures: r.figures(),
+		Key: [][2]string{
+			{fmt.Sprintf("%.2f USD", r.cost), "for all machines"},
+			{fmt.Sprintf("%.0f%%", r.above()), "above what is proven to be the least"},
+			{fmt.Sprint(r.Launched), "machines launched"},
+			{fmt.Sprint(len(r.cluster.Waits)), "pods started, counting those in the place of evicted ones"},
+			{r.cluster.Quantile(50).String(), "half of the pods waited at most"},
+			{r.cluster.Quantile(99).String(), "99% of the pods waited at most"},
+		},
+		Story: story, Figures: r.figures(),
 		Tables: []page.Table{
 			{Title: "Disrupted nodes", Head: []string{"reason", "nodes"}, Rows: r.reasonRows()},
 			{Title: "Every three hours", Head: []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}, Rows: r.tableRows()},
@@ -29,18 +37,6 @@ func (r *report) page() (string, error) {
 }
 
 func (r *report) length() int { return int(r.to.Sub(r.from).Hours()) }
-
-// keyFigures returns the few figures at the top.
-func (r *report) keyFigures() [][2]string {
-	return [][2]string{
-		{fmt.Sprintf("%.2f USD", r.cost), "for all machines"},
-		{fmt.Sprintf("%.0f%%", r.above()), "above what is proven to be the least"},
-		{fmt.Sprint(r.Launched), "machines launched"},
-		{fmt.Sprint(len(r.cluster.Waits)), "pods started, counting those in the place of evicted ones"},
-		{r.cluster.Quantile(50).String(), "half of the pods waited at most"},
-		{r.cluster.Quantile(99).String(), "99% of the pods waited at most"},
-	}
-}
 
 // column returns a curve with one value from each sample.
 func (r *report) column(name, class string, value func(sample) float64) page.Curve {

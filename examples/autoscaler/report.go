@@ -93,9 +93,11 @@ func (r *report) text() string {
 		}
 	}
 	b.WriteString("\n")
-	for _, line := range r.lines() {
-		b.WriteString(line + "\n")
-	}
+	fmt.Fprintf(&b, "Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.\n", r.Launched, r.Interrupted, r.Hours, r.cost)
+	fmt.Fprintf(&b, "At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.\n", r.least, r.above())
+	fmt.Fprintf(&b, "Pods       %d started, half %s, 99%% %s; %d pending.\n", len(r.cluster.Waits), within(r.cluster.Quantile(50)), within(r.cluster.Quantile(99)), r.history.waiting)
+	fmt.Fprintf(&b, "Moved      %d evicted, to start anew elsewhere; %d lost with their machine.\n", r.cluster.Evicted, r.cluster.Lost)
+	fmt.Fprintf(&b, "Decisions  %s, %s refused; consolidation saved %.2f USD/h.\n", command.Count(r.journal.plans, "plan"), command.Count(r.journal.refusals, "launch"), r.journal.savings)
 	return b.String()
 }
 
@@ -184,17 +186,6 @@ func (r *report) counts(reason disruption.Reason) string {
 		}
 	}
 	return b.String()
-}
-
-// lines returns the totals.
-func (r *report) lines() []string {
-	return []string{
-		fmt.Sprintf("Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.", r.Launched, r.Interrupted, r.Hours, r.cost),
-		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, r.above()),
-		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", len(r.cluster.Waits), within(r.cluster.Quantile(50)), within(r.cluster.Quantile(99)), r.history.waiting),
-		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.cluster.Evicted, r.cluster.Lost),
-		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", command.Count(r.journal.plans, "plan"), command.Count(r.journal.refusals, "launch"), r.journal.savings),
-	}
 }
 
 // within describes a wait.

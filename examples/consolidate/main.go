@@ -89,6 +89,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 }
 
+func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
+	return command.Print(stdout, s.output, r, func(coloured bool) string {
+		return r.Format(&report.Options{Color: coloured, All: s.all, Hints: report.Hints{
+			LeftAlone: "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes."}})
+	})
+}
+
 // ask reads the input and makes the proposal.
 func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, error) {
 	world, err := offline.Open("consolidate", s.files, stdin, stderr)
@@ -119,13 +126,6 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, err
 	return r, err
 }
 
-func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
-	return command.Print(stdout, s.output, r, func(coloured bool) string {
-		return r.Format(&report.Options{Color: coloured, All: s.all, Hints: report.Hints{
-			LeftAlone: "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes."}})
-	})
-}
-
 // answer makes the proposal and its report.
 func (s *settings) answer(ctx context.Context, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
 	p, _, err := disruption.Propose(ctx, world.Now, in, opts) // ask refused an input with faults
@@ -141,20 +141,15 @@ func (s *settings) answer(ctx context.Context, world *offline.World, in disrupti
 	if err == nil && s.without != "" {
 		err = r.AddWithout(ctx, s.without)
 	}
-	if err == nil && s.why != "" {
-		err = because(s.why, r.AddWhy(ctx, s.why))
+	if err != nil || s.why == "" {
+		return r, err
+	}
+	if err = r.AddWhy(ctx, s.why); err != nil {
+		remedy := ""
+		if refused := (report.NoSuchNode{}); errors.As(err, &refused) && !strings.Contains(err.Error(), "; ") {
+			remedy = "; name one of those that -all lists"
+		}
+		err = fmt.Errorf("-why %s: %w%s", s.why, err, remedy)
 	}
 	return r, err
-}
-
-// because adds to an error of -why how to use the flag.
-func because(node string, err error) error {
-	refused := report.NoSuchNode{}
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused) && !strings.Contains(err.Error(), "; "):
-		return fmt.Errorf("-why %s: %w; name one of those that -all lists", node, err)
-	}
-	return fmt.Errorf("-why %s: %w", node, err)
 }

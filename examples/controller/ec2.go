@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,16 +22,6 @@ type ec2Cloud struct {
 	*aws.Provider
 	api         client.Client
 	nextCollect time.Time
-}
-
-// awsClients returns clients with the credentials that the AWS command line would use, and the
-// region.
-func awsClients(ctx context.Context, region string) (aws.Clients, string, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
-	if err != nil {
-		return aws.Clients{}, "", fmt.Errorf("AWS configuration: %w", err)
-	}
-	return aws.Connect(cfg), cfg.Region, nil
 }
 
 // newEC2 returns the cloud. It reads classes from the API server.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -211,15 +212,15 @@ func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logg
 		cloud, err := newKwok(api, s.catalog, s.soldOut)
 		return cloud, nil, err
 	}
-	clients, region, err := awsClients(ctx, s.region)
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(s.region), config.WithRetryer(aws.Retryer)) // as the AWS command line does
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("AWS configuration: %w", err)
 	}
-	options := aws.Options{Region: region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}
+	options := aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}
 	if !s.bill {
 		options.NodeRates = new(nodecost.Rates)
 	}
-	cloud, err := newEC2(api, clients, options, log)
+	cloud, err := newEC2(api, aws.Connect(cfg), options, log)
 	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err
 }
 

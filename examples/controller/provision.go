@@ -28,7 +28,9 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 	places := slices.DeleteFunc(slices.Clone(s.Promises.Pods), func(p nomination.Place) bool { return p.Toleration == nil })
 	refused := make([]error, len(places))
 	tolerated := a.some(len(places), func(i int) error {
-		err := a.tolerate(ctx, places[i])
+		after := places[i].Pod.DeepCopy() // a toleration more is the only change to its spec that the API allows here
+		after.Spec.Tolerations = append(after.Spec.Tolerations, *places[i].Toleration)
+		err := a.Patch(ctx, after, client.MergeFromWithOptions(places[i].Pod, client.MergeFromWithOptimisticLock{}))
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 			refused[i] = err
 			return nil
@@ -49,14 +51,6 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 		a.log.Info("opened", "node", n.Node, "pending", n.Pending, "missing", n.Missing)
 		return store(ctx, a, s.Node(n.Node), n.Opened)
 	}))
-}
-
-// tolerate appends a toleration to a pod, which is the only change to its spec that the API allows
-// here.
-func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error {
-	after := place.Pod.DeepCopy()
-	after.Spec.Tolerations = append(after.Spec.Tolerations, *place.Toleration)
-	return a.Patch(ctx, after, client.MergeFromWithOptions(place.Pod, client.MergeFromWithOptimisticLock{}))
 }
 
 // hint sets the node that kube-scheduler tries first for a pod.

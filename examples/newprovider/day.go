@@ -48,19 +48,11 @@ func newDay(cloud *puddlecloud.Cloud, url string, out io.Writer) (*day.Day, erro
 
 // spend plans the nodes and plays the day.
 func spend(ctx context.Context, d *day.Day) error {
-	plan, err := planFor(ctx, d, demoPool())
+	plan, err := planFor(ctx, d)
 	if err != nil {
 		return err
 	}
 	return d.Spend(ctx, plan)
-}
-
-// demoPool returns a NodePool that allows every shape of the cloud.
-func demoPool() *v1.NodePool {
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
-	class := puddle.NodeClass()
-	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: class.Group, Kind: class.Kind, Name: "default"}
-	return pool
 }
 
 // demoPods returns five pods that need CPU and one that needs a GPU.
@@ -80,7 +72,10 @@ func demoPods() []*corev1.Pod {
 	return pods
 }
 
-func planFor(ctx context.Context, d *day.Day, pool *v1.NodePool) (*provisioning.Plan, error) {
+// planFor plans the pods, with a NodePool that allows every shape of the cloud.
+func planFor(ctx context.Context, d *day.Day) (*provisioning.Plan, error) {
+	pool, class := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}, puddle.NodeClass()
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: class.Group, Kind: class.Kind, Name: "default"}
 	sold, err := d.Provider.InstanceTypes(ctx, pool)
 	if err != nil {
 		return nil, err

@@ -27,18 +27,13 @@ const about = "Newprovider starts a cloud that does not exist on loopback, and p
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
 	return command.Run(set, args, about, stdout, stderr, func(*command.Faults) {}, func() error {
-		return play(context.Background(), stdout)
+		cloud := puddlecloud.New()
+		api := httptest.NewServer(cloud.Handler())
+		defer api.Close()
+		d, err := newDay(cloud, api.URL, stdout)
+		if err != nil {
+			return err
+		}
+		return spend(context.Background(), d)
 	})
-}
-
-// play starts the cloud and spends a day there.
-func play(ctx context.Context, out io.Writer) error {
-	cloud := puddlecloud.New()
-	api := httptest.NewServer(cloud.Handler())
-	defer api.Close()
-	d, err := newDay(cloud, api.URL, out)
-	if err != nil {
-		return err
-	}
-	return spend(ctx, d)
 }

@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, err)
 	machines := map[string]bool{}
 	for range 2 {
-		plan, err := planFor(t.Context(), d, demoPool())
+		plan, err := planFor(t.Context(), d)
 		require.NoError(t, err)
 		i, err := d.Provider.Create(t.Context(), d.Request(&plan.Create[0]))
 		require.NoError(t, err)

@@ -134,17 +134,6 @@ func (s *settings) checkQuestions(f *command.Faults) {
 	f.If((s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml"), "-explain and -why answer in text; leave out -o %s", s.output)
 }
 
-// decision is a report of package report.
-type decision interface {
-	Format(o *report.Options) string
-}
-
-// plain is an answer that is text only.
-type plain string
-
-// Format returns the text.
-func (p plain) Format(*report.Options) string { return string(p) }
-
 // hints name the flags that show more.
 var hints = report.Hints{
 	Explain:  "Ask -explain %s for all that is in its way.",
@@ -153,9 +142,10 @@ var hints = report.Hints{
 	NotAsked: "A larger -questions asks about more; -o json names them all.",
 }
 
-// answer is the output: data, and a page if there are pictures.
+// answer is the output: data, unless there is only a text; the text; and a page if there are pictures.
 type answer struct {
-	data    decision
+	data    any
+	text    func(*report.Options) string
 	page    func() page.Page
 	pending bool // some pod is unplaced
 }
@@ -199,7 +189,7 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 func (a answer) print(stdout io.Writer, format string) error {
 	if format != "html" {
 		return command.Print(stdout, format, a.data, func(coloured bool) string {
-			return a.data.Format(&report.Options{Color: coloured, Hints: hints})
+			return a.text(&report.Options{Color: coloured, Hints: hints})
 		})
 	}
 	text, err := a.page().HTML()
@@ -256,7 +246,7 @@ func (s *settings) plan(ctx context.Context, w *offline.World, stderr io.Writer)
 		ignored[k.Kind] = k.Count
 	}
 	r := report.NewPlan(in, plan, &report.PlanOptions{MaxOptions: maxOptions, Verified: verified, Ignored: ignored, Notes: w.Cluster.Notes})
-	return answer{data: r, pending: len(plan.Unplaced) > 0}, nil
+	return answer{data: r, text: r.Format, pending: len(plan.Unplaced) > 0}, nil
 }
 
 // told returns the answer to a flag whose answer is text only.
@@ -264,7 +254,7 @@ func told(flag, text string, err error) (answer, error) {
 	if err != nil {
 		return answer{}, command.Input(fmt.Errorf("%s: %w", flag, err))
 	}
-	return answer{data: plain(text)}, nil
+	return answer{text: func(*report.Options) string { return text }}, nil
 }
 
 // runsOn returns the node on which a pod runs, given by namespace and name; "" if it runs on none.
@@ -313,5 +303,5 @@ func (s *settings) adviseOn(ctx context.Context, w *offline.World, stderr io.Wri
 	}
 	budgets, err := compare.Budgets(ctx, w.Now, side)
 	r := report.NewAdvice(found, budgets)
-	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, err
+	return answer{data: r, text: r.Format, page: func() page.Page { return page.Advice(r, found, hints) }}, err
 }

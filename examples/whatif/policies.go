@@ -52,7 +52,7 @@ func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.R
 		return a, err
 	}
 	r := report.NewComparison(w.Now, before, found, report.Change{File: s.compare, Lines: changes})
-	return answer{data: r, page: func() page.Page { return page.Comparison(s.compare, r, before, found) }}, nil
+	return answer{data: r, text: r.Format, page: func() page.Page { return page.Comparison(s.compare, r, before, found) }}, nil
 }
 
 // newPolicies replaces the NodePools and NodeOverlays of the cluster by those of the file with the

@@ -60,7 +60,8 @@ func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 		}
 		for _, term := range class.Spec.SecurityGroupSelectorTerms {
 			if first(term) {
-				o.SecurityGroups = append(o.SecurityGroups, groupFor(term, len(o.SecurityGroups)))
+				o.SecurityGroups = append(o.SecurityGroups, ec2types.SecurityGroup{GroupId: new(cmp.Or(term.ID, fmt.Sprintf("sg-%017x", 0xa+len(o.SecurityGroups)))),
+					Description: new("nodes of the cluster"), GroupName: new(cmp.Or(literal(term.Name, ""), "nodes")), Tags: tagsFor(term.Tags)})
 			}
 		}
 		if s := class.Spec.PlacementGroupSelector; s != nil && first(*s) {
@@ -95,12 +96,6 @@ func subnetsFor(term awsv1.SubnetSelectorTerm, zones []awstest.Zone, before int)
 			AvailableIpAddressCount: new(int32(250)), Tags: tagsFor(term.Tags)})
 	}
 	return out
-}
-
-// groupFor returns a security group that a term selects.
-func groupFor(term awsv1.SecurityGroupSelectorTerm, before int) ec2types.SecurityGroup {
-	return ec2types.SecurityGroup{GroupId: new(cmp.Or(term.ID, fmt.Sprintf("sg-%017x", 0xa+before))), Description: new("nodes of the cluster"),
-		GroupName: new(cmp.Or(literal(term.Name, ""), "nodes")), Tags: tagsFor(term.Tags)}
 }
 
 // tagsFor returns tags that the tags of a term select.

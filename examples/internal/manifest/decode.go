@@ -104,18 +104,13 @@ func (r *reader) decodeValid(o *Object, out runtime.Object) bool {
 // refuse reports faults of fields as Faults. It returns true if there are none.
 func (r *reader) refuse(o *Object, faults field.ErrorList) bool {
 	for _, f := range faults {
-		r.fault(o, f.Field, "%s", oneLine(explain(f)))
+		body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(f.ErrorBody()) // as encoding/json writes a list
+		if f.Type == field.ErrorTypeForbidden && f.Detail == "unknown field" {
+			body += "; remove it"
+		}
+		r.fault(o, f.Field, "%s", oneLine(body))
 	}
 	return len(faults) == 0
-}
-
-// explain says what is wrong with a field and what to do about it, even if the fault has no detail.
-func explain(f *field.Error) string {
-	body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(f.ErrorBody()) // as encoding/json writes a list
-	if f.Type == field.ErrorTypeForbidden && f.Detail == "unknown field" {
-		return body + "; remove it"
-	}
-	return body
 }
 
 // refuseAll reports a fault of an object as a whole. It returns false.

@@ -330,14 +330,3 @@ func (r *reader) own(uid types.UID, selector *metav1.LabelSelector) {
 		r.cluster.Controllers = append(r.cluster.Controllers, provisioning.Controller{UID: uid, Selector: selector})
 	}
 }
-
-// withHash returns the selector of a Deployment's ReplicaSet: that of the Deployment, with the hash
-// of the pod template added.
-func withHash(of *metav1.LabelSelector, hash string) *metav1.LabelSelector {
-	if of == nil {
-		return nil
-	}
-	more := *of
-	more.MatchLabels = withLabels(of.MatchLabels, map[string]string{hashLabel: hash})
-	return &more
-}

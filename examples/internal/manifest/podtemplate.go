@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -119,15 +118,6 @@ func (s *suffixes) next() string {
 		n /= uint32(len(letters))
 	}
 	return string(out[:])
-}
-
-// generated returns a name as the API server makes it from a prefix, shortened to the largest
-// length.
-func generated(base, suffix string) string {
-	if limit := maxNameLength - suffixLength - 1; len(base) > limit {
-		base = strings.TrimRight(base[:limit], "-.")
-	}
-	return base + "-" + suffix
 }
 
 // templateHash returns a substitute for the pod-template-hash of a Deployment. It differs from the

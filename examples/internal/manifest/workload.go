@@ -202,7 +202,11 @@ func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPod
 	t.Labels = withLabels(t.Labels, map[string]string{hashLabel: t.hash})
 	uid := madeUID("ReplicaSet", d.Namespace, name)
 	t.OwnerReferences = controller("apps/v1", "ReplicaSet", name, uid)
-	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
+	selector := d.value.Spec.Selector.DeepCopy() // the ReplicaSet adds the hash to that of the Deployment
+	if selector != nil {
+		selector.MatchLabels = withLabels(selector.MatchLabels, map[string]string{hashLabel: t.hash})
+	}
+	x.own(uid, selector)
 	return name
 }
 
@@ -375,10 +379,14 @@ func (x *expander) supply(d demand) {
 	}
 }
 
-// freeName returns the first generated name that no pod of the input has or had.
+// freeName returns the first name that no pod of the input has or had. It is made of a prefix, which
+// is shortened if need be, as the API server makes names.
 func (x *expander) freeName(namespace, base string, suffixes *suffixes) string {
+	if limit := maxNameLength - suffixLength - 1; len(base) > limit {
+		base = strings.TrimRight(base[:limit], "-.")
+	}
 	for {
-		name := generated(base, suffixes.next())
+		name := base + "-" + suffixes.next()
 		if _, taken := x.taken[namespace+"/"+name]; !taken {
 			return name
 		}
@@ -429,18 +437,13 @@ func (r *reader) addClaims() {
 		for _, template := range set.value.(*appsv1.StatefulSet).Spec.VolumeClaimTemplates {
 			name := template.Name + "-" + pod.Name
 			if r.seen[id("PersistentVolumeClaim", pod.Namespace, name)] == nil {
-				c.Volumes.Claims = append(c.Volumes.Claims, newClaim(&template, pod.Namespace, name))
+				claim := template.DeepCopy()
+				claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+				claim.Namespace, claim.Name = pod.Namespace, name
+				claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+				c.Volumes.Claims = append(c.Volumes.Claims, claim)
 			}
 		}
 	}
 	slices.SortFunc(c.Volumes.Claims, compareNames)
-}
-
-// newClaim makes an unbound claim.
-func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev1.PersistentVolumeClaim {
-	claim := from.DeepCopy()
-	claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
-	claim.Namespace, claim.Name = namespace, name
-	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-	return claim
 }

@@ -51,7 +51,8 @@ func (t Table) text() string {
 
 // Figure is a picture: a *Plot, a *Bars, a *Columns or a *Drawing.
 type Figure interface {
-	// Legend has the classes of the style sheet that the picture uses, with their names.
+	// Legend has the classes of the style sheet that the picture uses, with their names. The page shows
+	// it if there are several.
 	Legend() [][2]string
 	// SVG returns the picture, with all text escaped.
 	SVG() template.HTML

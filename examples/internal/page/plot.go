@@ -43,13 +43,10 @@ type Plot struct {
 	Most     float64         // upper end of the axis; 0 for the largest value
 }
 
-// Legend names the curves, if there are several.
+// Legend names the curves.
 func (p *Plot) Legend() (out [][2]string) {
-	all := slices.Concat(p.Stack, p.Bars, p.Lines)
-	for _, c := range all {
-		if len(all) > 1 {
-			out = append(out, [2]string{c.Class, c.Name})
-		}
+	for _, c := range slices.Concat(p.Stack, p.Bars, p.Lines) {
+		out = append(out, [2]string{c.Class, c.Name})
 	}
 	return out
 }
@@ -247,13 +244,8 @@ type Bars struct {
 	Bars   []Bar
 }
 
-// Legend names the series, if there are several.
-func (p *Bars) Legend() [][2]string {
-	if len(p.Series) == 1 {
-		return nil
-	}
-	return p.Series
-}
+// Legend names the series.
+func (p *Bars) Legend() [][2]string { return p.Series }
 
 // SVG draws the bars. Labels longer than a line are broken, never cut.
 func (p *Bars) SVG() template.HTML {

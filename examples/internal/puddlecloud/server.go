@@ -59,7 +59,11 @@ func (c *Cloud) Handler() http.Handler {
 	mux := http.NewServeMux()
 	serve := func(route string, answer func(*http.Request) (any, *Error)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
-			if !c.wait(route, r) {
+			c.mu.Lock()
+			hang := c.script.hang[route]
+			delete(c.script.hang, route)
+			c.mu.Unlock()
+			if hang != nil && !hang(r) {
 				return // the caller has gone
 			}
 			c.mu.Lock()
@@ -123,15 +127,6 @@ func (c *Cloud) Handler() http.Handler {
 		return ids, nil
 	})
 	return mux
-}
-
-// wait delays a call if Hang has requested that. It returns false if the caller gives up first.
-func (c *Cloud) wait(route string, r *http.Request) bool {
-	c.mu.Lock()
-	hang := c.script.hang[route]
-	delete(c.script.hang, route)
-	c.mu.Unlock()
-	return hang == nil || hang(r)
 }
 
 // scripted returns the failure requested for a call, nil for none. For a list, it is the last page
