@@ -1,6 +1,7 @@
 package instancetype_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestParseShare(t *testing.T) {
 	}
 	for _, text := range []string{"", ".", "1", "1.0", "-0.1", "+0.1", "0.0000001", "7.5%", "0.0.1", "1e-2", "0,075", "9999999999"} {
 		_, err := instancetype.ParseShare(text)
-		require.ErrorContains(t, err, "with at most six decimals", text)
+		require.EqualError(t, err, fmt.Sprintf("share of memory %q: use a number from 0 up to 1, with at most six decimals, such as 0.075", text))
 	}
 	require.Equal(t, "0.075", instancetype.DefaultMemoryShare.String())
 	require.Equal(t, "0", instancetype.Share(-1).String())

@@ -341,6 +341,12 @@ func TestShiftedZonesWithoutAnswer(t *testing.T) {
 	require.Nil(t, got)
 	require.Zero(t, health(t, s, "zonal shifts").Failures, "not turned on is an answer")
 
+	s = sources(t, withTypes(t), k, func(c *api.Clients, _ *nodeclass.Options) { c.EKS = nil })
+	got, err = s.ShiftedZones(bg)
+	require.NoError(t, err)
+	require.Nil(t, got)
+	require.ErrorContains(t, health(t, s, "zonal shifts").Err, "the ARN of the cluster is not known; give it, or a client for EKS")
+
 	s = sources(t, region(t), k, func(c *api.Clients, _ *nodeclass.Options) { c.ZonalShift = nil })
 	got, err = s.ShiftedZones(bg)
 	require.NoError(t, err)

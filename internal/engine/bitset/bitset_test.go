@@ -226,14 +226,6 @@ func TestAndWindow(t *testing.T) {
 	}
 }
 
-func ExampleSet() {
-	s := bitset.New(100)
-	s.AddRange(60, 68)
-	s.Remove(64)
-	fmt.Println(s.Len(), s.Has(64), slices.Collect(s.All()))
-	// Output: 7 false [60 61 62 63 65 66 67]
-}
-
 func TestHolders(t *testing.T) {
 	holders := bitset.Holders([]bitset.Set{of(70, 3, 65), of(70, 65)}, 3, 70)
 	for i, want := range map[int][]int{3: {0}, 4: {}, 65: {0, 1}} {

@@ -1,7 +1,6 @@
 package disjoint_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -9,18 +8,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/disjoint"
 )
-
-// Two items are tied to a set each, and one may use both.
-func ExampleDivide() {
-	sets := [][]int{{0, 1}, {0}, {1}}
-	items, _, count := disjoint.Divide(sets, []int{1, 1}, false)
-	fmt.Println(items, count)
-	items, _, count = disjoint.Divide(sets, []int{1, 1}, true)
-	fmt.Println(items, count)
-	// Output:
-	// [0 0 0] 1
-	// [-1 0 1] 2
-}
 
 // No set is of two components, and every item is in one unless it would join two.
 func TestDivide(t *testing.T) {

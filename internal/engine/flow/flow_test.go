@@ -1,7 +1,6 @@
 package flow_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -10,18 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/flow"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
-
-func Example() {
-	// One place each. Whoever comes first would take the place that the second
-	// needs.
-	p := &flow.Problem{
-		Supply: []int{1, 1},
-		Room:   []int{1, 1},
-		Gain:   [][]float64{{5, 4}, {5, math.NaN()}},
-	}
-	fmt.Println(flow.Assign(p))
-	// Output: [[0 1] [1 0]]
-}
 
 func TestAssign(t *testing.T) {
 	no := math.NaN()
