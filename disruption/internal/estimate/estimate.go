@@ -193,9 +193,7 @@ func (e *Estimate) readNodes() {
 		}
 		for _, p := range m.Entry.Pods {
 			if k := e.in.Kinds.of(p); k >= 0 {
-				for _, part := range e.p.Rules.ByClass[e.in.Kinds.list[k].class].All {
-					n.there = compile.AddPart(n.there, part.Rule, part.Owners, part.Members, part.Both)
-				}
+				n.there = pack.AddPods(n.there, 1, e.p.Rules.ByClass[e.in.Kinds.list[k].class].All...)
 			}
 		}
 		if takesPods(m.Entry) {

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
@@ -240,7 +239,7 @@ func (e *Estimate) takes(i int, class *class, most int64) int64 {
 	if len(class.parts) == 0 {
 		return most
 	}
-	if !e.in.State.NodeAllows(class.number, e.there[i]) {
+	if e.p.Rules.NodeExcluder(class.number, e.there[i]) != nil {
 		return 0
 	}
 	return 1 // the next may not be allowed
@@ -258,7 +257,5 @@ func (e *Estimate) take(node int, class *class, times int64) {
 	for d, r := range class.request {
 		e.room[node][d] -= r * times
 	}
-	for _, part := range class.parts { // then it is one pod
-		e.there[node] = compile.AddPart(e.there[node], part.Rule, part.Owners, part.Members, part.Both)
-	}
+	e.there[node] = pack.AddPods(e.there[node], 1, class.parts...) // with parts it is one pod
 }

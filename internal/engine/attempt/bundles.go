@@ -117,11 +117,11 @@ func (b *bundler) some(classes []int) bool {
 
 // fix pins pods of some classes to a node while they fit.
 func (b *bundler) fix(node int, classes []int) {
-	tally := pack.NewTally(PackRules(b.p), b.parts[node])
-	free := slices.Clone(b.free[node])
+	parts, free := slices.Clone(b.parts[node]), slices.Clone(b.free[node])
 	for _, c := range classes {
 		n := 0
-		for n < b.left[c] && b.p.Admits(c, &b.p.Nodes[node]) && compile.Within(b.p.Takes(c, b.has[node]), free) && tally.Add(b.p.Rules.ByClass[c].Parts) {
+		for n < b.left[c] && b.p.Admits(c, &b.p.Nodes[node]) && compile.Within(b.p.Takes(c, b.has[node]), free) && b.joins(c, parts) {
+			parts = pack.AddPods(parts, 1, b.p.Rules.ByClass[c].Parts...)
 			Subtract(free, b.p.Takes(c, b.has[node]))
 			b.has[node] = b.p.Attach(b.has[node], c)
 			n++
@@ -129,12 +129,17 @@ func (b *bundler) fix(node int, classes []int) {
 		if n > 0 {
 			b.left[c] -= n
 			b.Pinned = append(b.Pinned, pinned{node, c, n})
-			for _, part := range b.p.Rules.ByClass[c].Parts {
-				b.parts[node] = compile.AddPart(slices.Clone(b.parts[node]), part.Rule, part.Owners*n, part.Members*n, part.Both*n)
-			}
 		}
 	}
-	b.free[node] = free
+	b.free[node], b.parts[node] = free, parts
+}
+
+// joins says whether the packer's rules allow one more pod of a class on a node with pods of the
+// memberships there.
+func (b *bundler) joins(c int, there []pack.Membership) bool {
+	return !slices.ContainsFunc(b.p.Rules.ByClass[c].Parts, func(part pack.Membership) bool {
+		return !b.p.Rules.Node[part.Rule].Admits(part, there)
+	})
 }
 
 // Together returns the sum of two requests; false if it overflows, because no node has that much.
@@ -171,7 +176,6 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 	nodes := bitset.New(len(p.Nodes))
 	nodes.AddRange(0, len(p.Nodes))
 	out := bundle{Phase: phase, request: make([]int64, len(p.Requests[leader]))}
-	tally := pack.NewTally(PackRules(p), nil)
 	var attached []int32
 	take := func(c int) bool {
 		sum, ok := Together(out.request, p.Takes(c, attached))
@@ -188,7 +192,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 				old.Remove(i)
 			}
 		}
-		if fresh.Empty() && old.Empty() || !tally.Add(p.Rules.ByClass[c].Parts) {
+		if fresh.Empty() && old.Empty() || !b.joins(c, out.parts) {
 			return false
 		}
 		options, nodes, out.request = fresh, old, sum
@@ -198,9 +202,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 		} else {
 			out.members = append(out.members, Bundled{c, 1})
 		}
-		for _, part := range p.Rules.ByClass[c].Parts {
-			out.parts = compile.AddPart(out.parts, part.Rule, part.Owners, part.Members, part.Both)
-		}
+		out.parts = pack.AddPods(out.parts, 1, p.Rules.ByClass[c].Parts...)
 		b.left[c]--
 		if d := &p.Rules.ByClass[c]; len(d.With) > 0 {
 			out.Phase = min(out.Phase, d.Phase)

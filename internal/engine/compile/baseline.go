@@ -258,9 +258,7 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 	}
 	for i, kind := range n.BoundMemberships {
 		if x.counts(n, i, leaving) {
-			for _, part := range x.boundMembership(kind).parts {
-				out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
-			}
+			out = pack.AddPods(out, 1, x.boundMembership(kind).parts...)
 		}
 	}
 	if leaving {
@@ -277,15 +275,13 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 // required anti-affinity. Limits do not count DaemonSet pods.
 func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term, daemon bool) []pack.Membership {
 	if len(x.r.holds) > 0 {
-		for _, part := range x.r.holdParts(kinds.Held(pod)) {
-			out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
-		}
+		out = pack.AddPods(out, 1, x.r.holdParts(kinds.Held(pod))...)
 	}
 	for s := range selected.All() {
 		for _, r := range x.byNode[s] {
 			rule := &x.r.Node[r]
 			if rule.Spread && pod.DeletionTimestamp == nil || rule.limit > 0 && !daemon || rule.Kind == pack.Apart {
-				out = AddPart(out, r, 0, 1, 0)
+				out = pack.AddPods(out, 1, pack.Membership{Rule: r, Members: 1})
 			}
 		}
 	}
@@ -300,7 +296,7 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 		if selected.Has(t.Pods) {
 			both = 1
 		}
-		out = AddPart(out, r, 1, 0, both)
+		out = pack.AddPods(out, 1, pack.Membership{Rule: r, Owners: 1, Both: both})
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package compile
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -302,7 +301,7 @@ func Writable(r requirements.Requirement) bool {
 func heldOnNode(p *Problem, c int, n *model.Existing) model.Cause {
 	parts := p.NodeParts[p.position[n.Index]]
 	for _, part := range p.Rules.ByClass[c].All {
-		rule, there := &p.Rules.Node[part.Rule], pack.Membership{}
+		rule := &p.Rules.Node[part.Rule]
 		var kind int
 		switch {
 		case rule.limit > 0:
@@ -312,10 +311,7 @@ func heldOnNode(p *Problem, c int, n *model.Existing) model.Cause {
 		default:
 			continue
 		}
-		if i := slices.IndexFunc(parts, func(m pack.Membership) bool { return m.Rule == part.Rule }); i >= 0 {
-			there = parts[i]
-		}
-		if !rule.Holds(part.Owners+there.Owners, part.Members+there.Members, part.Both+there.Both) {
+		if !rule.Admits(part, parts) {
 			return kinds.Of(kind).Cause
 		}
 	}

@@ -24,9 +24,7 @@ func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: pack.Apart}, pods: -1})
 	}
 	for c := range p.Classes {
-		for _, part := range r.holdParts(p.Classes[c].Holds) {
-			r.ByClass[c].Parts = AddPart(r.ByClass[c].Parts, part.Rule, part.Owners, part.Members, part.Both)
-		}
+		r.ByClass[c].Parts = pack.AddPods(r.ByClass[c].Parts, 1, r.holdParts(p.Classes[c].Holds)...)
 	}
 }
 

@@ -16,7 +16,7 @@ func limitKey(l workload.Limit) nodeRuleKey {
 // addLimits adds the limits of a class to its memberships.
 func (r *Rules) addLimits(c int, limits []workload.Limit) {
 	for _, l := range limits {
-		r.ByClass[c].Parts = AddPart(r.ByClass[c].Parts, r.limitRule(l), 1, 0, 0)
+		r.ByClass[c].Parts = pack.AddPods(r.ByClass[c].Parts, 1, pack.Membership{Rule: r.limitRule(l), Owners: 1})
 	}
 }
 
@@ -50,7 +50,7 @@ func (x *baseline) addBoundLimits() {
 func (x *baseline) limitParts(out []pack.Membership, limits []workload.Limit) []pack.Membership {
 	for _, l := range limits {
 		if r, ok := x.r.nodeIndex[limitKey(l)]; ok {
-			out = AddPart(out, r, 1, 0, 0)
+			out = pack.AddPods(out, 1, pack.Membership{Rule: r, Owners: 1})
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -170,9 +169,9 @@ func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 		}
 		switch t.Kind {
 		case topology.Spread:
-			d.Parts = AddPart(d.Parts, r.nodeRule(spreadKey(t), t), 1, 0, 0)
+			d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: r.nodeRule(spreadKey(t), t), Owners: 1})
 		case topology.Apart:
-			d.Parts = AddPart(d.Parts, r.nodeRule(apartKey(t), t), 1, 0, 0)
+			d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: r.nodeRule(apartKey(t), t), Owners: 1})
 		case topology.Together:
 			if !p.FollowsDaemons(t) {
 				d.With = append(d.With, t)
@@ -272,20 +271,17 @@ func (r *Rules) nodeRule(key nodeRuleKey, t workload.Term) int {
 	return n
 }
 
-// AddPart adds to the membership in a rule, creating it if necessary. Parts stay sorted by rule.
-func AddPart(parts []pack.Membership, rule, owners, members, both int) []pack.Membership {
-	i, ok := slices.BinarySearchFunc(parts, rule, ComparePart)
-	if !ok {
-		parts = slices.Insert(parts, i, pack.Membership{Rule: rule})
+// NodeExcluder returns the first constraint over nodes that excludes a pod of a class from a node
+// with pods of the memberships there, nil if there is none. It leaves out topology spreads, whose
+// actual skew the ledger checks.
+func (r *Rules) NodeExcluder(c int, there []pack.Membership) *workload.Term {
+	for _, part := range r.ByClass[c].All {
+		if rule := &r.Node[part.Rule]; !rule.Spread && !rule.Admits(part, there) {
+			return &rule.Term
+		}
 	}
-	parts[i].Owners += owners
-	parts[i].Members += members
-	parts[i].Both += both
-	return parts
+	return nil
 }
-
-// ComparePart orders memberships by their rule.
-func ComparePart(p pack.Membership, rule int) int { return cmp.Compare(p.Rule, rule) }
 
 // join finds the rules that count the pods of each class, and sets the phase of each class. All
 // rules must be known.
@@ -382,7 +378,7 @@ func (d *ClassRules) joinNode(n int) {
 			owner = 1
 		}
 	}
-	d.Parts = AddPart(d.Parts, n, 0, 1, owner)
+	d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: n, Members: 1, Both: owner})
 }
 
 // latest returns, by rule over nodes, the last phase in which a class has it.

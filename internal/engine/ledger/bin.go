@@ -8,7 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
-	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -107,13 +106,7 @@ func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
 		}
 	}
 	s.Attached = p.Attach(s.Attached, c)
-	all := p.Rules.ByClass[c].All
-	if len(s.Apart) == 0 {
-		s.Apart = slices.Grow(s.Apart, len(all))
-	}
-	for _, part := range all {
-		s.Apart = compile.AddPart(s.Apart, part.Rule, part.Owners, part.Members, part.Both)
-	}
+	s.Apart = pack.AddPods(s.Apart, 1, p.Rules.ByClass[c].All...)
 	s.PodIDs = append(s.PodIDs, podID)
 	s.Add(c)
 }
@@ -127,27 +120,4 @@ func (s *Bin) Add(c int) {
 		}
 	}
 	s.Pods = append(s.Pods, attempt.Bundled{Class: c, Count: 1})
-}
-
-// NodeAllows says whether the rules over nodes allow a pod of a class on a node, given the
-// memberships of the pods there. It leaves out topology spreads, which HostsAllow checks.
-func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
-	return nodeExcluder(r, c, others) == nil
-}
-
-func nodeExcluder(r *compile.Rules, c int, others []pack.Membership) *workload.Term {
-	for _, part := range r.ByClass[c].All {
-		rule := &r.Node[part.Rule]
-		if rule.Spread {
-			continue
-		}
-		owners, members, both := part.Owners, part.Members, part.Both
-		if i, ok := slices.BinarySearchFunc(others, part.Rule, compile.ComparePart); ok {
-			owners, members, both = owners+others[i].Owners, members+others[i].Members, both+others[i].Both
-		}
-		if !rule.Holds(owners, members, both) {
-			return &rule.Term
-		}
-	}
-	return nil
 }

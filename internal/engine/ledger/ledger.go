@@ -333,7 +333,7 @@ func (l *Ledger) Allows(class int, s *Bin) bool { return l.Excluder(class, s) ==
 // Excluder returns the first constraint that excludes a pod of a class from a bin after all pods
 // counted so far, nil if there is none. Its key is empty for a host port, a volume or a limit.
 func (l *Ledger) Excluder(class int, s *Bin) *workload.Term {
-	if t := nodeExcluder(l.P.Rules, class, s.Apart); t != nil {
+	if t := l.P.Rules.NodeExcluder(class, s.Apart); t != nil {
 		return t
 	}
 	if t := l.hostExcluder(class, s); t != nil {

@@ -1,6 +1,6 @@
 package ledger
 
-import "github.com/dovetail-sdk/dovetail/internal/engine/compile"
+import "github.com/dovetail-sdk/dovetail/internal/engine/pack"
 
 // The functions in this file change a ledger of running pods, one pod or node at a time. The
 // opposite call undoes a change.
@@ -8,9 +8,7 @@ import "github.com/dovetail-sdk/dovetail/internal/engine/compile"
 // Put adds n pods of a class to a bin; n may be negative. With perhaps, the pods may never come:
 // they exclude others, but satisfy no constraint.
 func (l *Ledger) Put(class, n int, s *Bin, perhaps bool) {
-	for _, part := range l.P.Rules.ByClass[class].All {
-		s.Apart = compile.AddPart(s.Apart, part.Rule, n*part.Owners, n*part.Members, n*part.Both)
-	}
+	s.Apart = pack.AddPods(s.Apart, n, l.P.Rules.ByClass[class].All...)
 	l.count(class, n, s, !perhaps)
 	if perhaps {
 		return

@@ -1,6 +1,10 @@
 package pack
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Rule is a constraint between the pods of one node. Its owners are the pods that have the
 // constraint, and its members the pods that it counts; a pod may be both. A node without owners may
@@ -30,6 +34,38 @@ type Membership struct {
 	Owners  int // number of pods that have the constraint
 	Members int // number of pods that it counts
 	Both    int // number of owners that are members too
+}
+
+// AddPods adds n pods, each with the given memberships, to the memberships sum of other pods; n may
+// be negative. sum is sorted by rule and has each rule once, and so has the result.
+func AddPods(sum []Membership, n int, pod ...Membership) []Membership {
+	if len(sum) == 0 {
+		sum = slices.Grow(sum, len(pod))
+	}
+	for _, m := range pod {
+		i, ok := find(sum, m.Rule)
+		if !ok {
+			sum = slices.Insert(sum, i, Membership{Rule: m.Rule})
+		}
+		sum[i].Owners += n * m.Owners
+		sum[i].Members += n * m.Members
+		sum[i].Both += n * m.Both
+	}
+	return sum
+}
+
+// find returns the index of a rule in memberships sorted by rule, and whether the rule is there.
+func find(in []Membership, rule int) (int, bool) {
+	return slices.BinarySearchFunc(in, rule, func(m Membership, rule int) int { return cmp.Compare(m.Rule, rule) })
+}
+
+// Admits says whether the rule allows one more pod with a membership in it on a node with pods of
+// the memberships there, sorted by rule.
+func (r *Rule) Admits(pod Membership, there []Membership) bool {
+	if i, ok := find(there, pod.Rule); ok {
+		return r.Holds(pod.Owners+there[i].Owners, pod.Members+there[i].Members, pod.Both+there[i].Both)
+	}
+	return r.Holds(pod.Owners, pod.Members, pod.Both)
 }
 
 // standing is the count of a rule on a node.
@@ -132,28 +168,4 @@ func (p *Problem) alone(class int) int {
 		n = p.Rules[membership.Rule].Most(*membership, n)
 	}
 	return n
-}
-
-// Tally counts pods on one node and checks the rules.
-type Tally struct {
-	t tally
-}
-
-// NewTally returns the tally of a node with pods of the given memberships.
-func NewTally(rules []Rule, memberships []Membership) *Tally {
-	t := &Tally{tally{p: &Problem{Rules: rules}, now: make([]standing, len(rules))}}
-	t.t.add(memberships, 1)
-	return t
-}
-
-// Add adds one pod with the given memberships if the rules allow it, and says whether they do.
-func (t *Tally) Add(memberships []Membership) bool {
-	for i := range memberships {
-		p := &memberships[i]
-		if t.t.p.Rules[p.Rule].most(t.t.now[p.Rule], p, 1) == 0 {
-			return false
-		}
-	}
-	t.t.add(memberships, 1)
-	return true
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -225,14 +226,15 @@ func standTogether(p *Problem, classes []int) bool {
 }
 
 // requireTogether: pods that came one by one may stand together, as shares and
-// as the exported Tally sees them.
+// as Rule.Admits sees them.
 func requireTogether(t *testing.T, p *Problem, tally *tally, classes []int) {
 	t.Helper()
 	counts := make([]int, len(p.Classes))
-	other := NewTally(p.Rules, nil)
+	var there []Membership
 	for _, c := range classes {
 		counts[c]++
-		require.True(t, other.Add(p.Classes[c].Memberships))
+		require.True(t, admits(p, c, there))
+		there = AddPods(there, 1, p.Classes[c].Memberships...)
 	}
 	var shares []Share
 	for c, n := range counts {
@@ -243,8 +245,13 @@ func requireTogether(t *testing.T, p *Problem, tally *tally, classes []int) {
 	}
 	require.True(t, tally.together(shares))
 	for c := range p.Classes {
-		require.Equal(t, standTogether(p, append(classes[:len(classes):len(classes)], c)), NewTally(p.Rules, membershipsOf(p, classes)).Add(p.Classes[c].Memberships))
+		require.Equal(t, standTogether(p, append(classes[:len(classes):len(classes)], c)), admits(p, c, membershipsOf(p, classes)))
 	}
+}
+
+// admits asks each rule of a class.
+func admits(p *Problem, class int, there []Membership) bool {
+	return !slices.ContainsFunc(p.Classes[class].Memberships, func(m Membership) bool { return !p.Rules[m.Rule].Admits(m, there) })
 }
 
 // membershipsOf sums up what pods of some classes count for, by rule.

@@ -83,7 +83,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 	}
 	g.left--
 	takes := g.takes(c, s)
-	if !s.BinType.MayHold(g.p, takes, s.Taken) || !ledger.NodeAllows(g.p.Rules, c, s.Apart) {
+	if !s.BinType.MayHold(g.p, takes, s.Taken) || g.p.Rules.NodeExcluder(c, s.Apart) != nil {
 		return nil
 	}
 	sum := g.together(s, takes)

@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -163,12 +162,6 @@ func (s *State) Excluder(pod *corev1.Pod, node string) *workload.Term {
 		return nil
 	}
 	return s.ledger.Excluder(c, b)
-}
-
-// NodeAllows says whether the rules over nodes, except for topology spreads, allow a pod of a class on
-// a node with pods of the given memberships.
-func (s *State) NodeAllows(class int, others []pack.Membership) bool {
-	return ledger.NodeAllows(s.Problem.Rules, class, others)
 }
 
 // Remove removes a node whose pods have left.

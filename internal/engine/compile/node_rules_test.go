@@ -1,4 +1,4 @@
-package ledger_test
+package compile_test
 
 import (
 	"math/rand/v2"
@@ -8,13 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
-	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// TestNodeAllowsWhatThePackerDoes: passes let a pod join others on a node exactly if the
+// TestNodesTakeWhatThePackerDoes: passes let a pod join others on a node exactly if the
 // packer does, whatever kind of rule is in the way. Topology spreads are not asked there.
-func TestNodeAllowsWhatThePackerDoes(t *testing.T) {
+func TestNodesTakeWhatThePackerDoes(t *testing.T) {
 	let, kept := 0, map[pack.RuleKind]int{}
 	for seed := range uint64(5_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -31,15 +30,21 @@ func TestNodeAllowsWhatThePackerDoes(t *testing.T) {
 				}
 			}
 		}
-		tally, there := pack.NewTally(rules, nil), []pack.Membership(nil)
+		sums, there := make([]pack.Membership, len(rules)), []pack.Membership(nil)
 		for range 6 {
 			class := r.IntN(len(c.ByClass))
-			want := tally.Add(c.ByClass[class].All)
-			require.Equal(t, want, ledger.NodeAllows(c, class, there), "seed %d", seed)
+			all := c.ByClass[class].All
+			want := !slices.ContainsFunc(all, func(m pack.Membership) bool {
+				sum := sums[m.Rule]
+				return !rules[m.Rule].Holds(sum.Owners+m.Owners, sum.Members+m.Members, sum.Both+m.Both)
+			})
+			require.Equal(t, want, c.NodeExcluder(class, there) == nil, "seed %d", seed)
 			if want {
 				let++
-				for _, m := range c.ByClass[class].All {
-					there = compile.AddPart(there, m.Rule, m.Owners, m.Members, m.Both)
+				there = pack.AddPods(there, 1, all...)
+				for _, m := range all {
+					sum := &sums[m.Rule]
+					sum.Owners, sum.Members, sum.Both = sum.Owners+m.Owners, sum.Members+m.Members, sum.Both+m.Both
 				}
 				continue
 			}
@@ -47,7 +52,7 @@ func TestNodeAllowsWhatThePackerDoes(t *testing.T) {
 			for i := range c.Node {
 				spread := c.Node[i].Spread
 				c.Node[i].Spread = true
-				if ledger.NodeAllows(c, class, there) {
+				if c.NodeExcluder(class, there) == nil {
 					kept[rules[i].Kind]++
 				}
 				c.Node[i].Spread = spread
