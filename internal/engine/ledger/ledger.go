@@ -18,6 +18,7 @@ type Ledger struct {
 	ways   []nodeCount   // by DomainRule.Way
 	There  []int         // by class: pods of the plan
 	Daemon []int         // by entry of ByDaemon: new nodes on which it runs
+	block  block         // all counts above
 
 	Hosts hostLedger
 
@@ -33,12 +34,11 @@ type Ledger struct {
 // ledgerCount has the counts of a domain rule. All slices are by domain.
 type ledgerCount struct {
 	Members []int // pods that the rule counts, on all nodes that may be in the domain
-	least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
+	Least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
 	Owners  []int // pods that have the rule, for an anti-affinity
+	spare   []int // headroom pods that a spread counts; only other headroom pods are spread over them
 
-	// headroom pods; they count only for the spread of other headroom pods
-	spare  []int // headroom pods, from which only headroom pods are spread
-	Relies bool  // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
+	Relies bool // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
 
 	elsewhere bool // the rule counts a pod on a node outside all of its domains
 }
@@ -48,11 +48,20 @@ type nodeCount struct {
 	sure    []bool // an existing node is certainly in the domain; shared with the problem
 	certain []int  // new nodes that are certainly in the domain and counted
 	may     []int  // new nodes that may be in the domain and may be counted
-	domains int    // number of domains that certainly have a node
 }
 
 // has says whether an existing or new node is certainly in a domain.
 func (n *nodeCount) has(domain int) bool { return n.sure[domain] || n.certain[domain] > 0 }
+
+// domains returns the number of domains that certainly have a node, if one more domain gets a node.
+func (n *nodeCount) domains(more int) (sum int) {
+	for d := range n.sure {
+		if d == more || n.has(d) {
+			sum++
+		}
+	}
+	return sum
+}
 
 // any says whether the rule counts a pod in any domain or elsewhere.
 func (c *ledgerCount) any() bool {
@@ -74,36 +83,33 @@ func (l *Ledger) Covers(rule, domain int) bool {
 
 // New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
-	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.ByDaemon))}
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), ways: make([]nodeCount, p.Rules.Ways())}
 	l.Hosts.ofClass = make([][]int, len(p.Classes))
-	domains := 0
+	size := len(p.Classes) + len(p.ByDaemon)
 	for i := range p.Rules.Domain {
-		domains += len(p.Rules.Domain[i].Members)
+		size += 4 * len(p.Rules.Domain[i].Members)
 	}
-	l.ways = make([]nodeCount, p.Rules.Ways())
-	numbers, none := make(copies[int], 0, 4*domains), make([]int, domains)
+	for w := range l.ways {
+		size += 2 * len(p.Rules.OfWay(w).Sure)
+	}
+	l.block = make(block, 0, size)
+	l.There, l.Daemon = l.block.take(len(p.Classes)), l.block.take(len(p.ByDaemon))
 	for i := range l.Counts {
-		rule, c := &p.Rules.Domain[i], &l.Counts[i]
-		if rule.Rule.Key < 0 {
-			continue
+		rule, c := &p.Rules.Domain[i], &l.Counts[i] // without a key the rule has no domains
+		for _, counts := range []*[]int{&c.Members, &c.Least, &c.Owners, &c.spare} {
+			*counts = l.block.take(len(rule.Members))
 		}
-		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
-		c.spare = numbers.of(none[:len(rule.Members)])
+		copy(c.Members, rule.Members)
+		copy(c.Least, rule.Members)
+		copy(c.Owners, rule.Owners)
 		for d, n := range rule.Perhaps {
 			c.Members[d] += n
 		}
 		c.elsewhere = rule.Elsewhere
 	}
 	for w := range l.ways {
-		if rule := l.P.Rules.OfWay(w); rule.Rule.Key >= 0 {
-			n, domains := &l.ways[w], len(rule.Sure)
-			n.sure, n.certain, n.may = rule.Sure, make([]int, domains), make([]int, domains)
-			for d := range rule.Sure {
-				if rule.Sure[d] {
-					n.domains++
-				}
-			}
-		}
+		sure := p.Rules.OfWay(w).Sure
+		l.ways[w] = nodeCount{sure: sure, certain: l.block.take(len(sure)), may: l.block.take(len(sure))}
 	}
 	for _, s := range bins {
 		l.Open(s)
@@ -113,22 +119,18 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 			l.Count(m.Class, m.Count, s)
 		}
 	}
-	for _, s := range bins {
-		for _, m := range s.Pods {
-			l.recordDomainReliance(m.Class, s, true) // the order in which the pods were placed is not known
-		}
-	}
+	l.RecordRelianceAnew(nil) // the order in which the pods were placed is not known
 	return l
 }
 
-// copies stores copies of small slices in one block of memory.
-type copies[T any] []T
+// block is the memory of many slices of counts, which Mark and Rewind copy as one.
+type block []int
 
-// of returns a copy of a slice. The first block must have the capacity for all copies.
-func (c *copies[T]) of(s []T) []T {
-	n := len(*c)
-	*c = append(*c, s...)
-	return (*c)[n:len(*c):len(*c)]
+// take returns a slice of n zeros. The block must have the capacity for all of its slices.
+func (b *block) take(n int) []int {
+	at := len(*b)
+	*b = (*b)[:at+n]
+	return (*b)[at : at+n : at+n]
 }
 
 // Open adds a node without pods.
@@ -158,17 +160,8 @@ func (l *Ledger) countNode(s *Bin, n int) {
 		for _, d := range l.domainsOf(rule, s) {
 			c.may[d] += n
 		}
-		d, certain := s.At[rule.Rule.Key].Sure()
-		if !certain || !sure {
-			continue
-		}
-		had := c.has(d)
-		c.certain[d] += n
-		switch has := c.has(d); {
-		case has && !had:
-			c.domains++
-		case had && !has:
-			c.domains--
+		if d, certain := s.At[rule.Rule.Key].Sure(); certain && sure {
+			c.certain[d] += n
 		}
 	}
 }
@@ -184,7 +177,7 @@ func (l *Ledger) countDaemons(s *Bin, n int) {
 			l.countOwner(r, n, s)
 		}
 		for _, r := range d.Rules.Joins {
-			l.countMember(r, n, s, d.Sure)
+			l.countMember(r, l.Counts[r].Members, n, s, d.Sure)
 		}
 	}
 }
@@ -271,24 +264,11 @@ func (l *Ledger) count(class, n int, s *Bin, there bool) {
 		}
 	}
 	for _, r := range d.Joins {
-		if kind := l.P.Rules.Domain[r].Kind; kind != topology.Apart && l.P.Classes[class].Headroom {
-			if kind == topology.Spread {
-				l.countSpare(r, n, s)
-			}
-			continue // headroom pods do not count for pods that exist
-		}
-		l.countMember(r, n, s, there)
-	}
-}
-
-// countSpare counts n headroom pods on a bin.
-func (l *Ledger) countSpare(r, n int, s *Bin) {
-	if l.P.Rules.Domain[r].Rule.Key < 0 {
-		return
-	}
-	if may, _ := l.Looked(r, s); may {
-		for _, d := range l.domainsOf(&l.P.Rules.Domain[r], s) {
-			l.Counts[r].spare[d] += n
+		switch rule := &l.P.Rules.Domain[r]; {
+		case !l.P.Classes[class].Headroom || rule.Kind == topology.Apart && rule.Term.Weight == 0:
+			l.countMember(r, l.Counts[r].Members, n, s, there)
+		case rule.Kind == topology.Spread: // headroom pods do not count for pods that exist
+			l.countMember(r, l.Counts[r].spare, n, s, false)
 		}
 	}
 }
@@ -302,9 +282,9 @@ func (l *Ledger) countOwner(r, n int, s *Bin) {
 	}
 }
 
-// countMember counts n pods on a bin for a rule. there says whether the pods are certainly on the
-// bin.
-func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
+// countMember counts n pods on a bin for a rule in counts, Members or spare. there says whether the
+// pods are certainly on the bin.
+func (l *Ledger) countMember(r int, counts []int, n int, s *Bin, there bool) {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	if rule.Rule.Key < 0 {
 		return
@@ -319,10 +299,10 @@ func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
 		return
 	}
 	for _, d := range domains {
-		c.Members[d] += n
+		counts[d] += n
 	}
 	if d, certain := at.Sure(); certain && sure {
-		c.least[d] += n
+		c.Least[d] += n
 	}
 }
 
@@ -415,7 +395,7 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	case topology.Spread:
 		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
 	case topology.Together:
-		return c.least[domain] > 0 || l.hasSelected(rule.Pods, s) || l.first(class, rule.Pods)
+		return c.Least[domain] > 0 || l.hasSelected(rule.Pods, s) || l.first(class, rule.Pods)
 	}
 	return c.Members[domain] == 0
 }
@@ -469,19 +449,14 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	if spare {
 		there += c.spare[domain]
 	}
-	nodes := &l.ways[rule.Way]
-	domains := nodes.domains
-	if !nodes.has(domain) {
-		domains++
-	}
-	if domains < rule.MinDomains {
+	if rule.MinDomains > 1 && l.ways[rule.Way].domains(domain) < rule.MinDomains {
 		return there > rule.Skew
 	}
 	for d, covered := range rule.Counted {
 		if d == domain || !covered && !l.othersMayBe(r, d, s) {
 			continue
 		}
-		least := c.least[d]
+		least := c.Least[d]
 		if spare {
 			least += c.spare[d]
 		}

@@ -9,22 +9,19 @@ import (
 
 // A trial changes some bins and counts of a ledger, and most trials fail. Mark starts recording
 // changes, so that Rewind takes time in proportion to the changes of the trial and not to the size
-// of the plan. Counts over domains are few and are copied whole. Bins and constraints over the
-// hostname are saved when they change.
+// of the plan. Counts over domains are few and are copied as one block. Bins and constraints over
+// the hostname are saved when they change.
 
 // journal has what Rewind needs.
 type journal struct {
-	on     bool
-	bins   int          // number of bins at the mark
-	saved  map[*Bin]int // index in was
-	was    []savedBin   // bins before their first change
-	hosts  []hostChange // in the order of the changes
-	relies []bool       // by constraint over the hostname
-	there  []int        // by class
-	daemon []int        // by entry of ByDaemon
-	count  []savedCount // by domain rule
-	ways   []savedWay   // by DomainRule.Way
-	ints   copies[int]  // memory of count
+	on      bool
+	bins    int          // number of bins at the mark
+	saved   map[*Bin]int // index in was
+	was     []savedBin   // bins before their first change
+	hosts   []hostChange // in the order of the changes
+	relies  []bool       // by constraint over the hostname
+	domains []bool       // by domain rule: Relies
+	block   block
 }
 
 // savedBin is a bin before it changed.
@@ -39,19 +36,6 @@ type hostChange struct {
 	seen               look
 }
 
-// savedCount has the counts of a domain rule at the mark.
-type savedCount struct {
-	members, least, owners, spare []int
-
-	relies bool
-}
-
-// savedWay has the counts of nodes at the mark.
-type savedWay struct {
-	certain, may []int
-	domains      int
-}
-
 // Mark records the current state for Rewind. It replaces an earlier mark.
 func (l *Ledger) Mark() {
 	j := &l.journal
@@ -60,31 +44,12 @@ func (l *Ledger) Mark() {
 	}
 	clear(j.saved)
 	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
-	j.there, j.daemon = append(j.there[:0], l.There...), append(j.daemon[:0], l.Daemon...)
-	j.relies = j.relies[:0]
+	j.block, j.relies, j.domains = append(j.block[:0], l.block...), j.relies[:0], j.domains[:0]
 	for i := range l.Hosts.Spreads {
 		j.relies = append(j.relies, l.Hosts.Spreads[i].relies)
 	}
-	if j.count == nil {
-		ints := 0
-		for i := range l.Counts {
-			ints += 4 * len(l.Counts[i].Members)
-		}
-		for i := range l.ways {
-			ints += 2 * len(l.ways[i].may)
-		}
-		j.count, j.ways, j.ints = make([]savedCount, len(l.Counts)), make([]savedWay, len(l.ways)), make(copies[int], 0, ints)
-	}
-	j.ints = j.ints[:0]
 	for i := range l.Counts {
-		c := &l.Counts[i]
-		j.count[i] = savedCount{
-			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.spare), c.Relies,
-		}
-	}
-	for i := range l.ways {
-		n := &l.ways[i]
-		j.ways[i] = savedWay{j.ints.of(n.certain), j.ints.of(n.may), n.domains}
+		j.domains = append(j.domains, l.Counts[i].Relies)
 	}
 }
 
@@ -152,21 +117,9 @@ func (l *Ledger) Rewind() {
 		*j.was[i].at = j.was[i].was
 	}
 	l.Bins = l.Bins[:j.bins]
-	copy(l.There, j.there)
-	copy(l.Daemon, j.daemon)
+	copy(l.block, j.block)
 	for i := range l.Counts {
-		c, was := &l.Counts[i], &j.count[i]
-		copy(c.Members, was.members)
-		copy(c.least, was.least)
-		copy(c.Owners, was.owners)
-		copy(c.spare, was.spare)
-		c.Relies = was.relies
-	}
-	for i := range l.ways {
-		n, was := &l.ways[i], &j.ways[i]
-		copy(n.certain, was.certain)
-		copy(n.may, was.may)
-		n.domains = was.domains
+		l.Counts[i].Relies = j.domains[i]
 	}
 	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // these were added after the mark
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
