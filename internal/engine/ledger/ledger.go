@@ -14,11 +14,11 @@ import (
 type Ledger struct {
 	P      *compile.Problem
 	Bins   []*Bin
-	Counts []ledgerCount // by domain rule
-	ways   []nodeCount   // by DomainRule.Way
-	There  []int         // by class: pods of the plan
-	Daemon []int         // by entry of ByDaemon: new nodes on which it runs
-	block  block         // all counts above
+	Counts []Count     // by domain rule
+	ways   []nodeCount // by DomainRule.Way
+	There  []int       // by class: pods of the plan
+	Daemon []int       // by entry of ByDaemon: new nodes on which it runs
+	block  block       // all counts above
 
 	Hosts hostLedger
 
@@ -31,8 +31,8 @@ type Ledger struct {
 	Home *Bin
 }
 
-// ledgerCount has the counts of a domain rule. All slices are by domain.
-type ledgerCount struct {
+// Count has the counts of a domain rule. All slices are by domain.
+type Count struct {
 	Members []int // pods that the rule counts, on all nodes that may be in the domain
 	Least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
 	Owners  []int // pods that have the rule, for an anti-affinity
@@ -64,7 +64,7 @@ func (n *nodeCount) domains(more int) (sum int) {
 }
 
 // any says whether the rule counts a pod in any domain or elsewhere.
-func (c *ledgerCount) any() bool {
+func (c *Count) any() bool {
 	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
 }
 
@@ -83,7 +83,7 @@ func (l *Ledger) Covers(rule, domain int) bool {
 
 // New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
-	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), ways: make([]nodeCount, p.Rules.Ways())}
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]Count, len(p.Rules.Domain)), ways: make([]nodeCount, p.Rules.Ways())}
 	l.Hosts.ofClass = make([][]int, len(p.Classes))
 	size := len(p.Classes) + len(p.ByDaemon)
 	for i := range p.Rules.Domain {

@@ -16,15 +16,15 @@ import (
 // preferences of the moved pods and their neighbours. The options of nodes and their cost do not
 // change.
 type mover struct {
-	st    *State
-	p     *compile.Problem
-	bins  []*ledger.Bin
-	count *SoftCounts
-	looks int   // how many more comparisons it may make
-	stuck []int // by class: the score from which no better place was found
-	near  map[classNode]int
-	ready []bool // by existing node: it has started
-	shun  []bool // by existing node: it has PreferNoSchedule taints
+	st     *State
+	p      *compile.Problem
+	bins   []*ledger.Bin
+	ledger *ledger.Ledger
+	looks  int   // how many more comparisons it may make
+	stuck  []int // by class: the score from which no better place was found
+	near   map[classNode]int
+	ready  []bool // by existing node: it has started
+	shun   []bool // by existing node: it has PreferNoSchedule taints
 }
 
 type classNode struct{ class, node int }
@@ -53,7 +53,7 @@ func (st *State) swapBySoftScore() bool {
 		m.ready = append(m.ready, st.p.Nodes[i].Ready)
 		m.shun = append(m.shun, len(st.p.Nodes[i].SoftTaints) > 0)
 	}
-	m.count = NewSoftCounts(m.p, m.bins)
+	m.ledger = ledger.New(m.p, m.bins)
 	some := false
 	for range roundsForSoftScore {
 		moved := false
@@ -241,7 +241,7 @@ func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 		if !sure {
 			continue
 		}
-		n := rule.Members[d] + m.count.Pods(r, d)
+		n := m.ledger.Counts[r].Least[d]
 		if without >= 0 && m.p.IsMember(without, rule.Pods) {
 			n--
 		}
@@ -267,9 +267,9 @@ func (m *mover) move(c int, from, to *ledger.Bin) {
 	} else {
 		attempt.Subtract(from.Taken, m.p.Requests[c])
 	}
-	m.count.add(c, -1, from)
+	m.ledger.Count(c, -1, from)
 	ledger.AddTo(m.p, to, c, podID)
-	m.count.add(c, 1, to)
+	m.ledger.Count(c, 1, to)
 	from.Late, to.Late = true, true
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/explain"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 )
 
 // setGivenUp lists the preferences that the nodes of the plan do not satisfy, with the causes.
@@ -29,7 +28,7 @@ func (a *assembler) setGivenUp(plan *Solution) {
 	}
 	bins := a.st.UsedBins()
 	g := &givenUp{a: a, of: of, groups: map[givenUpKey][]int32{}, preferenceJudge: preferenceJudge{
-		p: p, bins: bins, counts: repair.NewSoftCounts(p, bins), least: map[preferenceID]int{},
+		p: p, bins: bins, counts: ledger.New(p, bins).Counts, least: map[preferenceID]int{},
 	}}
 	for _, s := range bins {
 		g.visit(s)

@@ -9,7 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -90,8 +89,8 @@ func poolTaints(p *compile.Problem, pool int) []corev1.Taint {
 // preferenceJudge decides which preferences the nodes of a solution satisfy.
 type preferenceJudge struct {
 	p      *compile.Problem
-	bins   []*ledger.Bin // nodes that get pods
-	counts *repair.SoftCounts
+	bins   []*ledger.Bin        // nodes that get pods
+	counts []ledger.Count       // by domain rule
 	least  map[preferenceID]int // by topology spread: the fewest pods in a domain
 }
 
@@ -115,7 +114,7 @@ func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bi
 	}
 	_, sure := at.Sure()
 	for _, d := range at.Domains {
-		n := j.in(w.rule, d)
+		n := j.counts[w.rule].Least[d]
 		if !sure {
 			n += j.members(w, s) // which are not counted there
 		}
@@ -167,11 +166,6 @@ func (j *preferenceJudge) self(c int, w *preference) int {
 	return 0
 }
 
-// in returns how many pods a soft rule counts in a domain: running ones and those of the plan.
-func (j *preferenceJudge) in(rule, domain int) int {
-	return j.p.Rules.Domain[rule].Members[domain] + j.counts.Pods(rule, domain)
-}
-
 // members returns how many pods of the plan on a bin a preference selects.
 func (j *preferenceJudge) members(w *preference, s *ledger.Bin) (n int) {
 	for _, on := range s.Pods {
@@ -213,19 +207,14 @@ func (j *preferenceJudge) fewest(id preferenceID, w *preference) int {
 }
 
 // eachDomain calls visit with the count of each domain of a soft topology spread: domains with a
-// node, and domains in which a node for its pods could be launched.
+// node or a pod of the plan, and domains in which a node for its pods could be launched.
 func (j *preferenceJudge) eachDomain(r int, visit func(there int)) {
-	rule := &j.p.Rules.Domain[r]
-	for d, counted := range rule.Counted {
-		if counted {
-			visit(j.in(r, d))
+	rule, counts := &j.p.Rules.Domain[r], j.counts[r].Least
+	launchable := j.p.LaunchableIn(rule)
+	for d, n := range counts {
+		if rule.Counted[d] || n > rule.Members[d] || slices.Contains(launchable, d) {
+			visit(n)
 		}
-	}
-	for _, d := range j.p.LaunchableIn(rule) {
-		visit(j.in(r, d))
-	}
-	for d := range j.counts.Domains(r) {
-		visit(j.in(r, d))
 	}
 }
 
