@@ -108,16 +108,15 @@ func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
 	s.Attached = p.Attach(s.Attached, c)
 	s.Apart = pack.AddPods(s.Apart, 1, p.Rules.ByClass[c].All...)
 	s.PodIDs = append(s.PodIDs, podID)
-	s.Add(c)
+	s.Add(c, 1)
 }
 
-// Add counts a pod of a class.
-func (s *Bin) Add(c int) {
-	for i := range s.Pods {
-		if s.Pods[i].Class == c {
-			s.Pods[i].Count++
-			return
-		}
+// Add adds n pods of a class to Pods; n may be negative.
+func (s *Bin) Add(c, n int) {
+	i := slices.IndexFunc(s.Pods, func(m attempt.Bundled) bool { return m.Class == c })
+	if i < 0 {
+		s.Pods = append(s.Pods, attempt.Bundled{Class: c, Count: n})
+	} else if s.Pods[i].Count += n; s.Pods[i].Count == 0 {
+		s.Pods = slices.Delete(s.Pods, i, i+1)
 	}
-	s.Pods = append(s.Pods, attempt.Bundled{Class: c, Count: 1})
 }

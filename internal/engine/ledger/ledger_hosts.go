@@ -154,33 +154,50 @@ func (l *Ledger) Shut(s *Bin) {
 // or no domain, is empty.
 func (l *Ledger) RecordReliance(class int, s *Bin) {
 	l.recordDomainReliance(class, s, false)
+	l.recordHostReliance(class, s, false)
+}
+
+// recordDomainReliance is RecordReliance for constraints over domains. counted says that the pod is
+// in the counts already.
+func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
+	for _, r := range l.P.Rules.ByClass[class].Owns {
+		l.Counts[r].Relies = l.Counts[r].Relies || l.DomainRelies(r, class, s, counted)
+	}
+}
+
+// recordHostReliance is RecordReliance for constraints over the hostname.
+func (l *Ledger) recordHostReliance(class int, s *Bin, counted bool) {
 	if l.P.Classes[class].Headroom {
 		return
 	}
 	for _, i := range l.HostsOf(class) {
-		h := &l.Hosts.Spreads[i]
-		h.relies = h.relies || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
+		l.Hosts.Spreads[i].relies = l.Hosts.Spreads[i].relies || l.HostRelies(i, class, s, counted)
 	}
 }
 
-// recordDomainReliance is RecordReliance for constraints over domains: those whose count, the pod
-// included, exceeds maxSkew in a domain in which the pod may be. counted says that the pod is in
-// the counts already.
-func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
-	if l.P.Classes[class].Headroom {
-		return
+// DomainRelies says whether a domain rule of a class is a topology spread that allows a pod on a bin
+// only because no domain is empty: it counts more than maxSkew pods, the pod included, in a domain in
+// which the pod may be.
+func (l *Ledger) DomainRelies(r, class int, s *Bin, counted bool) bool {
+	rule, members := &l.P.Rules.Domain[r], l.Counts[r].Members
+	if rule.Kind != topology.Spread || rule.Rule.Key < 0 || l.P.Classes[class].Headroom {
+		return false
 	}
-	for _, r := range l.P.Rules.ByClass[class].Owns {
-		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Relies {
-			continue
-		}
-		own := 0
-		if !counted {
-			own = l.own(class, rule.Pods)
-		}
-		c.Relies = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Members[d]+own > rule.Skew })
+	most := rule.Skew
+	if !counted {
+		most -= l.own(class, rule.Pods)
 	}
+	return slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return members[d] > most })
+}
+
+// HostRelies says the same of constraint i of HostsOf, and of nodes.
+func (l *Ledger) HostRelies(i, class int, s *Bin, counted bool) bool {
+	h := &l.Hosts.Spreads[i]
+	most := h.Rule.Term.Skew
+	if !counted {
+		most -= l.own(class, h.Rule.Term.Pods)
+	}
+	return h.There[s.Number] > most
 }
 
 // own returns 1 if a constraint of a class counts the pods of the class itself, or else 0.
@@ -200,13 +217,7 @@ func (l *Ledger) Relies() bool {
 func (l *Ledger) RecordRelianceOfAll() {
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
-			if l.P.Classes[m.Class].Headroom {
-				continue
-			}
-			for _, i := range l.HostsOf(m.Class) {
-				h := &l.Hosts.Spreads[i]
-				h.relies = h.relies || h.There[s.Number] > h.Rule.Term.Skew
-			}
+			l.recordHostReliance(m.Class, s, true)
 		}
 	}
 }

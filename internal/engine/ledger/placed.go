@@ -10,20 +10,9 @@ import "github.com/dovetail-sdk/dovetail/internal/engine/pack"
 func (l *Ledger) Put(class, n int, s *Bin, perhaps bool) {
 	s.Apart = pack.AddPods(s.Apart, n, l.P.Rules.ByClass[class].All...)
 	l.count(class, n, s, !perhaps)
-	if perhaps {
-		return
+	if !perhaps {
+		s.Add(class, n)
 	}
-	for i := range s.Pods {
-		if s.Pods[i].Class == class {
-			s.Pods[i].Count += n
-			if s.Pods[i].Count == 0 {
-				s.Pods = append(s.Pods[:i], s.Pods[i+1:]...)
-			}
-			return
-		}
-	}
-	s.Add(class)
-	s.Pods[len(s.Pods)-1].Count = n
 }
 
 // Remove takes the domains of a node without pods out of the counts. A topology spread over the

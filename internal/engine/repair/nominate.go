@@ -112,27 +112,20 @@ func (st *State) nominate(order []compile.Nominated) *nomination {
 // launched is not known yet.
 func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
 	for _, i := range n.ledger.HostsOf(c) {
-		if h := &n.ledger.Hosts.Spreads[i]; len(n.p.LowOptions) > 0 && h.There[s.Number]+1 > h.Rule.Term.Skew {
+		if len(n.p.LowOptions) > 0 && n.ledger.HostRelies(i, c, s, false) {
 			return false
 		}
 	}
-	for _, r := range n.p.Rules.ByClass[c].Owns {
-		rule, count := &n.p.Rules.Domain[r], &n.ledger.Counts[r]
-		if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
-			continue
-		}
-		own, opens := 0, false
-		if n.p.Classes[c].Selected.Has(rule.Pods) {
-			own = 1
-		}
-		for d := range count.Members {
-			opens = opens || !n.ledger.Covers(r, d) && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d))
-		}
-		for _, d := range s.At[rule.Rule.Key].Domains {
-			if opens && count.Members[d]+own > rule.Skew {
-				return false
-			}
+	return !slices.ContainsFunc(n.p.Rules.ByClass[c].Owns, func(r int) bool { return n.ledger.DomainRelies(r, c, s, false) && n.mayOpen(r) })
+}
+
+// mayOpen says whether a new node may be in a domain that a topology spread does not count yet.
+func (n *nomination) mayOpen(r int) bool {
+	rule := &n.p.Rules.Domain[r]
+	for d := range rule.Counted {
+		if !n.ledger.Covers(r, d) && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d)) {
+			return true
 		}
 	}
-	return true
+	return false
 }

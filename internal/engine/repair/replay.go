@@ -76,7 +76,7 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 	bind := func(podID int32) {
 		c := st.p.ClassOf[podID]
 		l.RecordReliance(c, at[podID])
-		at[podID].Add(c)
+		at[podID].Add(c, 1)
 		l.Count(c, 1, at[podID])
 		bound = append(bound, podID)
 	}
