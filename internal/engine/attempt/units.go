@@ -101,17 +101,10 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 	for _, values := range p.Table.Values {
 		out.Domains = append(out.Domains, len(values))
 	}
-	number := make([]int, len(p.Rules.Domain)) // by domain rule: its number in out, -1 if it concerns no unit
 	for i := range p.Rules.Domain {
-		number[i] = -1
-		rule := &p.Rules.Domain[i]
-		if rule.Rule.Key < 0 {
-			continue
-		}
-		number[i] = len(out.Rules)
-		low := rule.Rule
-		low.Counted = slices.Clone(low.Counted)
-		out.Rules = append(out.Rules, low)
+		rule := p.Rules.Domain[i].Rule
+		rule.Counted = slices.Clone(rule.Counted)
+		out.Rules = append(out.Rules, rule)
 	}
 	for i := range s.Units {
 		u := &s.Units[i]
@@ -122,7 +115,7 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 			}
 		}
 		for _, m := range u.Members {
-			addRules(p, &class, m, number)
+			addRules(p, &class, m)
 		}
 		countOwn(out, &class)
 		out.Classes = append(out.Classes, class)
@@ -131,32 +124,32 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 }
 
 // addRules adds the rules of a number of pods of a class.
-func addRules(p *compile.Problem, class *topology.Class, m Bundled, number []int) {
+func addRules(p *compile.Problem, class *topology.Class, m Bundled) {
 	d := &p.Rules.ByClass[m.Class]
 	for _, r := range d.Owns {
-		i := slices.IndexFunc(class.Owns, func(o topology.Own) bool { return o.Rule == number[r] })
+		i := slices.IndexFunc(class.Owns, func(o topology.Own) bool { return o.Rule == r })
 		if i < 0 {
 			i = len(class.Owns)
-			class.Owns = append(class.Owns, topology.Own{Rule: number[r]})
+			class.Owns = append(class.Owns, topology.Own{Rule: r})
 		}
 		class.Owns[i].Count += m.Count
 	}
 	for _, r := range d.Soft {
-		if number[r] >= 0 && slices.Contains(class.Keys, p.Rules.Domain[r].Rule.Key) {
-			class.Owns = append(class.Owns, topology.Own{Rule: number[r], Count: m.Count, Weight: p.Rules.Domain[r].Term.Weight})
+		if slices.Contains(class.Keys, p.Rules.Domain[r].Rule.Key) {
+			class.Owns = append(class.Owns, topology.Own{Rule: r, Count: m.Count, Weight: p.Rules.Domain[r].Term.Weight})
 		}
 	}
 	for _, r := range d.Joins {
 		if p.Classes[m.Class].Headroom && p.Rules.Domain[r].Kind != topology.Apart && !slices.Contains(d.Owns, r) {
 			continue // headroom pods do not count for pods that exist
 		}
-		if number[r] < 0 {
+		if p.Rules.Domain[r].Rule.Key < 0 {
 			continue
 		}
-		i := slices.IndexFunc(class.Joins, func(j topology.Join) bool { return j.Rule == number[r] })
+		i := slices.IndexFunc(class.Joins, func(j topology.Join) bool { return j.Rule == r })
 		if i < 0 {
 			i = len(class.Joins)
-			class.Joins = append(class.Joins, topology.Join{Rule: number[r]})
+			class.Joins = append(class.Joins, topology.Join{Rule: r})
 		}
 		class.Joins[i].Count += m.Count
 		if slices.Contains(d.Owns, r) {

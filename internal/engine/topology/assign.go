@@ -26,14 +26,6 @@ func Assign(p *Problem) *Result {
 		}
 	}
 	s.out.Blocked = waiting
-	for c, n := range waiting {
-		if n > 0 {
-			s.out.By[c] = s.blocker(c)
-		}
-	}
-	for r := range s.rules {
-		s.out.Members = append(s.out.Members, s.rules[r].members)
-	}
 	return s.out
 }
 
@@ -61,15 +53,16 @@ func newState(p *Problem) *state {
 		s.load[k] = make([]int, n)
 	}
 	for r := range p.Rules {
-		s.rules[r] = newCount(&p.Rules[r], p.Domains[p.Rules[r].Key])
+		if k := p.Rules[r].Key; k >= 0 {
+			s.rules[r] = newCount(&p.Rules[r], p.Domains[k])
+		}
 	}
 	for c := range p.Classes {
 		s.addFollowers(&p.Classes[c])
 	}
-	s.out = &Result{Placed: make([][]int, len(p.Classes)), By: make([]int, len(p.Classes))}
+	s.out = &Result{Placed: make([][]int, len(p.Classes))}
 	for c := range p.Classes {
 		s.out.Placed[c] = make([]int, len(p.Classes[c].Cells))
-		s.out.By[c] = -1
 	}
 	return s
 }
@@ -184,7 +177,7 @@ func (s *state) choose(c int) int {
 	class := &s.p.Classes[c]
 	best, bestMerit := -1, merit{}
 	for i := range class.Cells {
-		if s.out.Placed[c][i] >= class.Cells[i].Room || s.refusal(class, i) >= 0 {
+		if s.out.Placed[c][i] >= class.Cells[i].Room || !s.admits(class, i) {
 			continue
 		}
 		if m := s.merit(class, i, s.out.Placed[c][i]); best < 0 || m.better(bestMerit) {

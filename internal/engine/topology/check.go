@@ -2,8 +2,8 @@ package topology
 
 import "math"
 
-// refusal returns the first rule that excludes a pod of a class from a cell, -1 if there is none.
-func (s *state) refusal(c *Class, cell int) int {
+// admits says whether the rules allow a pod of a class in a cell.
+func (s *state) admits(c *Class, cell int) bool {
 	for _, own := range c.Owns {
 		if own.Weight > 0 {
 			continue
@@ -14,15 +14,15 @@ func (s *state) refusal(c *Class, cell int) int {
 		switch rule.Kind {
 		case Spread:
 			if d == None || s.skew(c, r, d) > rule.Skew {
-				return r
+				return false
 			}
 		case Together:
 			if d == None || s.rules[r].members[d] == 0 && !s.first(c, rule.Group) {
-				return r
+				return false
 			}
 		case Apart:
 			if d != None && (s.rules[r].members[d] > 0 || !apartAlone(own, c.join(r))) {
-				return r
+				return false
 			}
 		}
 	}
@@ -32,10 +32,10 @@ func (s *state) refusal(c *Class, cell int) int {
 			continue
 		}
 		if d := c.at(cell, rule.Key); d != None && s.rules[j.Rule].owners[d] > 0 {
-			return j.Rule
+			return false
 		}
 	}
-	return -1
+	return true
 }
 
 // apartAlone says whether the pods that one pod of a class stands for can be in one domain under an
@@ -82,18 +82,4 @@ func (s *state) first(c *Class, group int) bool {
 		}
 	}
 	return true
-}
-
-// blocker returns the rule that excludes the pods of a class from the first cell that has room, -1
-// if no cell has room.
-func (s *state) blocker(c int) int {
-	class := &s.p.Classes[c]
-	for i := range class.Cells {
-		if s.out.Placed[c][i] < class.Cells[i].Room {
-			if r := s.refusal(class, i); r >= 0 {
-				return r
-			}
-		}
-	}
-	return -1
 }

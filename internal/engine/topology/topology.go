@@ -32,7 +32,8 @@ const (
 // that it counts.
 type Rule struct {
 	Kind Kind
-	Key  int
+	// Key is -1 for a rule that no class has, over a label by which no cells are divided.
+	Key int
 
 	// For Spread: Skew is the largest difference allowed between a domain and the least domain, and
 	// MinDomains is the number of domains below which the least counts as zero.
@@ -114,10 +115,6 @@ type Result struct {
 	Events []Event
 	// Placed is the number of pods, by class and cell.
 	Placed [][]int
-	// Blocked is, by class, the number of pods without a cell. By is, by class, the rule that
-	// excluded the last of them from the first cell with room, -1 if no cell had room.
+	// Blocked is, by class, the number of pods without a cell.
 	Blocked []int
-	By      []int
-	// Members is, by rule and domain, the number of members after the assignment.
-	Members [][]int
 }
