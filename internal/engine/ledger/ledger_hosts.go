@@ -20,16 +20,21 @@ type hostLedger struct {
 
 // hostSpread has the counts of a topology spread constraint over the hostname.
 type hostSpread struct {
-	Rule    *compile.HostRule
-	There   []int       // by bin: pods that it counts
-	Looks   []look      // by bin: whether it counts the bin
-	perhaps []int       // by bin: counted pods of DaemonSets that may not run there
-	tally   map[int]int // by number of pods: the number of nodes with that number of pods that it may count
-	sure    int         // number of nodes that it certainly counts
+	Rule  *compile.HostRule
+	On    []hostCount // by bin
+	tally map[int]int // by hostCount.least: the number of nodes that it may count
+	sure  int         // number of nodes that it certainly counts
 
 	// relies says that a pod was allowed only because no counted node was empty, so no further
 	// counted node may be added.
 	relies bool
+}
+
+// hostCount has the counts of a constraint on one node, as Count has those of a domain.
+type hostCount struct {
+	Members   int  // pods that it counts
+	least     int  // those that are certainly there
+	may, sure bool // it may count the node, and certainly counts it
 }
 
 // HostsOf returns the constraints of a class over the hostname, as indexes in Hosts.Spreads.
@@ -58,9 +63,9 @@ func (l *Ledger) HostsOf(class int) []int {
 
 // newHostSpread returns the counts of a constraint for all bins.
 func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
-	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), perhaps: make([]int, 0, len(l.Bins)), tally: map[int]int{}}
+	out := hostSpread{Rule: rule, On: make([]hostCount, 0, len(l.Bins)), tally: map[int]int{}}
 	for _, s := range l.Bins {
-		there := l.boundOnHost(rule, s)
+		there := 0
 		for _, m := range s.Pods {
 			if l.P.IsMember(m.Class, rule.Term.Pods) {
 				there += m.Count
@@ -75,33 +80,54 @@ func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
 	return out
 }
 
-// addBin adds a node with the given number of counted pods.
+// addBin adds a node with the given number of counted pods of the plan.
 func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
-	h.There = append(h.There, there)
-	h.Looks = append(h.Looks, look{})
-	h.perhaps = append(h.perhaps, l.perhapsOn(h.Rule, s))
+	members, least := l.boundOnHost(h.Rule, s)
+	h.On = append(h.On, hostCount{Members: members + there, least: least + there})
 	l.look(h, s)
 }
 
 // look records whether a constraint counts a bin.
 func (l *Ledger) look(h *hostSpread, s *Bin) {
-	seen := look{known: true}
-	if s.Shut {
-	} else if s.Node < 0 {
-		seen = looksAtHost(l.P, h.Rule, s.BinType)
-	} else if h.Rule.Looks[s.Node] {
-		seen.May, seen.Sure = true, true
+	to := h.On[s.Number]
+	switch {
+	case s.Shut:
+		to.may, to.sure = false, false
+	case s.Node < 0:
+		seen := looksAtHost(l.P, h.Rule, s.BinType)
+		to.may, to.sure = seen.May, seen.Sure
+	default:
+		to.may, to.sure = h.Rule.Looks[s.Node], h.Rule.Looks[s.Node]
 	}
-	h.set(s.Number, h.There[s.Number], seen)
+	h.set(s.Number, to)
 }
 
-// add adds a node with the given number of pods to the tally, or removes it.
-func (h *hostSpread) add(there int, in bool) {
-	if in {
-		h.tally[there]++
-	} else if h.tally[there]--; h.tally[there] == 0 {
-		delete(h.tally, there)
+// set sets the counts on a bin.
+func (h *hostSpread) set(bin int, to hostCount) {
+	h.add(&h.On[bin], -1)
+	h.On[bin] = to
+	h.add(&to, 1)
+}
+
+// add adds a node n times, 1 or -1, to the tally.
+func (h *hostSpread) add(on *hostCount, n int) {
+	if on.sure {
+		h.sure += n
 	}
+	if !on.may {
+		return
+	}
+	if h.tally[on.least] += n; h.tally[on.least] == 0 {
+		delete(h.tally, on.least)
+	}
+}
+
+// shrink drops all bins from number n on.
+func (h *hostSpread) shrink(n int) {
+	for i := range h.On[n:] {
+		h.add(&h.On[n+i], -1)
+	}
+	h.On = h.On[:n]
 }
 
 // emptiest returns the lowest count on any node but one, 0 if there are fewer nodes than minDomains.
@@ -111,8 +137,8 @@ func (h *hostSpread) emptiest(but int) int {
 		return 0
 	}
 	own := -1
-	if but >= 0 && h.Looks[but].May {
-		own = h.There[but] - h.perhaps[but]
+	if but >= 0 && h.On[but].may {
+		own = h.On[but].least
 	}
 	least := math.MaxInt
 	for n, nodes := range h.tally {
@@ -128,8 +154,8 @@ func (h *hostSpread) emptiest(but int) int {
 func (l *Ledger) LeastThere(h *hostSpread) int {
 	least := math.MaxInt
 	for i, s := range l.Bins {
-		if s.Node >= 0 && h.Looks[i].May {
-			least = min(least, h.There[i]-h.perhaps[i])
+		if s.Node >= 0 && h.On[i].may {
+			least = min(least, h.On[i].least)
 		}
 	}
 	for _, there := range h.Rule.Gone {
@@ -197,7 +223,7 @@ func (l *Ledger) HostRelies(i, class int, s *Bin, counted bool) bool {
 	if !counted {
 		most -= l.own(class, h.Rule.Term.Pods)
 	}
-	return h.There[s.Number] > most
+	return h.On[s.Number].Members > most
 }
 
 // own returns 1 if a constraint of a class counts the pods of the class itself, or else 0.
@@ -267,8 +293,7 @@ func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
 // openHost adds a node without pods.
 func (l *Ledger) openHost(s *Bin) {
 	for i := range l.Hosts.Spreads {
-		h := &l.Hosts.Spreads[i]
-		l.addBin(h, s, l.boundOnHost(h.Rule, s))
+		l.addBin(&l.Hosts.Spreads[i], s, 0)
 	}
 }
 
@@ -279,9 +304,10 @@ func (l *Ledger) countHost(class, n int, s *Bin) {
 	}
 	for selection := range l.P.Classes[class].Selected.All() {
 		for _, i := range l.Hosts.bySelection[selection] {
-			h := &l.Hosts.Spreads[i]
 			l.noteHost(i, s.Number)
-			h.set(s.Number, h.There[s.Number]+n, h.Looks[s.Number])
+			to := l.Hosts.Spreads[i].On[s.Number]
+			to.Members, to.least = to.Members+n, to.least+n
+			l.Hosts.Spreads[i].set(s.Number, to)
 		}
 	}
 }
@@ -306,9 +332,9 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 		h := &l.Hosts.Spreads[i]
 		t, there := &h.Rule.Term, 0
 		if s.Number >= 0 {
-			there = h.There[s.Number]
+			there = h.On[s.Number].Members
 		} else if s.BinType != nil {
-			there = l.boundOnHost(h.Rule, s)
+			there, _ = l.boundOnHost(h.Rule, s)
 		}
 		own := l.own(class, t.Pods)
 		if there+own > t.Skew && there+own-min(there, h.emptiest(s.Number)) > t.Skew {
@@ -324,7 +350,7 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 func (l *Ledger) Extends(before, after *Bin) bool {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		if h.relies && !(before != nil && h.Looks[before.Number].May) && looksAtHost(l.P, h.Rule, after.BinType).May {
+		if h.relies && !(before != nil && h.On[before.Number].may) && looksAtHost(l.P, h.Rule, after.BinType).May {
 			return true
 		}
 	}
@@ -358,30 +384,19 @@ func (l *Ledger) KeysOfCell(class int) []int {
 	return l.keys
 }
 
-// boundOnHost returns how many pods a constraint counts on a bin without pods of the plan: running
-// pods, or DaemonSet pods of a new node.
-func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) int {
+// boundOnHost returns how many pods a constraint counts on a bin without pods of the plan, and how
+// many of them are certainly there: running pods, or DaemonSet pods of a new node.
+func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) (members, least int) {
 	if s.Node >= 0 {
-		return int(rule.There[s.Node])
+		return int(rule.There[s.Node]), int(rule.There[s.Node] - rule.Perhaps[s.Node])
 	}
-	return l.daemonsOnHost(rule, s, func(DaemonOn) bool { return true })
-}
-
-// perhapsOn returns how many of these pods are of DaemonSets that may not run on the node.
-func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
-	if s.Node >= 0 {
-		return int(rule.Perhaps[s.Node])
-	}
-	return l.daemonsOnHost(rule, s, func(d DaemonOn) bool { return !d.Sure })
-}
-
-// daemonsOnHost counts the DaemonSets on a new node that a constraint selects and for which which
-// returns true.
-func (l *Ledger) daemonsOnHost(rule *compile.HostRule, s *Bin, which func(DaemonOn) bool) (n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		if d.Rules.Selected.Has(rule.Term.Pods) && which(d) {
-			n++
+		if d.Rules.Selected.Has(rule.Term.Pods) {
+			members++
+			if d.Sure {
+				least++
+			}
 		}
 	}
-	return n
+	return members, least
 }

@@ -30,9 +30,7 @@ func (l *Ledger) Drop() {
 	l.countNode(s, -1)
 	l.countDaemons(s, -1)
 	for i := range l.Hosts.Spreads {
-		h := &l.Hosts.Spreads[i]
-		h.set(n, h.There[n], look{})
-		h.There, h.Looks, h.perhaps = h.There[:n], h.Looks[:n], h.perhaps[:n]
+		l.Hosts.Spreads[i].shrink(n)
 	}
 	l.Bins = l.Bins[:n]
 }

@@ -32,8 +32,8 @@ type savedBin struct {
 
 // hostChange is a bin's count for a constraint over the hostname before it changed.
 type hostChange struct {
-	spread, bin, there int
-	seen               look
+	spread, bin int
+	was         hostCount
 }
 
 // Mark records the current state for Rewind. It replaces an earlier mark.
@@ -91,8 +91,7 @@ func (l *Ledger) Before(s *Bin) *Bin {
 // noteHost records a bin's count for a constraint before it changes.
 func (l *Ledger) noteHost(spread, bin int) {
 	if j := &l.journal; j.on && spread < len(j.relies) && bin < j.bins {
-		h := &l.Hosts.Spreads[spread]
-		j.hosts = append(j.hosts, hostChange{spread, bin, h.There[bin], h.Looks[bin]})
+		j.hosts = append(j.hosts, hostChange{spread, bin, l.Hosts.Spreads[spread].On[bin]})
 	}
 }
 
@@ -105,13 +104,11 @@ func (l *Ledger) Rewind() {
 	j.on = false
 	for i := range l.Hosts.Spreads[:len(j.relies)] {
 		h := &l.Hosts.Spreads[i]
-		for n := len(h.There) - 1; n >= j.bins; n-- {
-			h.set(n, h.There[n], look{})
-		}
-		h.There, h.Looks, h.perhaps, h.relies = h.There[:j.bins], h.Looks[:j.bins], h.perhaps[:j.bins], j.relies[i]
+		h.shrink(j.bins)
+		h.relies = j.relies[i]
 	}
 	for _, c := range slices.Backward(j.hosts) {
-		l.Hosts.Spreads[c.spread].set(c.bin, c.there, c.seen)
+		l.Hosts.Spreads[c.spread].set(c.bin, c.was)
 	}
 	for i := range j.was {
 		*j.was[i].at = j.was[i].was
@@ -123,23 +120,5 @@ func (l *Ledger) Rewind() {
 	}
 	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // these were added after the mark
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
-	}
-}
-
-// set sets the count of a bin, and whether the constraint counts it.
-func (h *hostSpread) set(bin, there int, seen look) {
-	before := h.Looks[bin]
-	if before.May {
-		h.add(h.There[bin]-h.perhaps[bin], false)
-	}
-	if before.Sure {
-		h.sure--
-	}
-	h.There[bin], h.Looks[bin] = there, seen
-	if seen.May {
-		h.add(there-h.perhaps[bin], true)
-	}
-	if seen.Sure {
-		h.sure++
 	}
 }

@@ -121,7 +121,7 @@ func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
 func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
 	for _, i := range r.ledger.HostsOf(c) {
 		h := &r.ledger.Hosts.Spreads[i]
-		if there := h.There[s.Number] + 1 - h.Rule.Term.Skew; there > 0 && there > r.ledger.LeastThere(h) {
+		if there := h.On[s.Number].Members + 1 - h.Rule.Term.Skew; there > 0 && there > r.ledger.LeastThere(h) {
 			return false
 		}
 	}
