@@ -67,7 +67,7 @@ func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	}
 	for i := range p.Nodes {
 		out.Looks[i] = p.LooksAt(&out.DomainRule, &p.Nodes[i])
-		out.There[i] = int32(p.MembersOf(t, p.NodeParts[i]))
+		out.There[i] = int32(p.membersOf(t, p.NodeParts[i]))
 		if n := &p.Nodes[i]; len(p.ByDaemon) > 0 && !n.Settling() {
 			for _, d := range p.daemonsTo(n) {
 				if d.Selected.Has(t.Pods) {
@@ -78,7 +78,7 @@ func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	}
 	for i := range p.Gone {
 		if g := &p.Gone[i]; p.LooksAt(&out.DomainRule, &g.Existing) {
-			out.Gone = append(out.Gone, p.MembersOf(t, g.Parts))
+			out.Gone = append(out.Gone, p.membersOf(t, g.Parts))
 		}
 	}
 	return out
@@ -89,9 +89,9 @@ func (p *Problem) IsMember(class, selection int) bool {
 	return p.Classes[class].Selected.Has(selection) && !p.Classes[class].Headroom
 }
 
-// MembersOf returns the number of pods that a spread over the hostname counts among the memberships
+// membersOf returns the number of pods that a spread over the hostname counts among the memberships
 // of a node.
-func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
+func (p *Problem) membersOf(t workload.Term, parts []pack.Membership) int {
 	rule := p.Rules.nodeIndex[spreadKey(t)]
 	for _, part := range parts {
 		if part.Rule == rule {
@@ -99,20 +99,6 @@ func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
 		}
 	}
 	return 0
-}
-
-// HostSpreads lists the topology spread constraints over the hostname, one for each class and
-// constraint, because the nodes counted depend on the class.
-func (p *Problem) HostSpreads() (out []DomainRule) {
-	for c := range p.Classes {
-		if p.Classes[c].Refusal != nil || p.Classes[c].Headroom {
-			continue
-		}
-		for _, t := range p.Classes[c].HostSpreads() {
-			out = append(out, p.HostSpread(c, t))
-		}
-	}
-	return out
 }
 
 // HostSpread returns a topology spread constraint of a class over the hostname as a DomainRule.

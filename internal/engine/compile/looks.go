@@ -28,20 +28,24 @@ func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
 // set of nodes that they count.
 func (p *Problem) SpreadLooks() (out []DomainRule) {
 	known := map[looksKey]bool{}
-	add := func(rule *DomainRule) {
-		if id := p.looksKeyOf(rule, false); !known[id] {
+	add := func(rule DomainRule) {
+		if id := p.looksKeyOf(&rule, false); !known[id] {
 			known[id] = true
-			out = append(out, *rule)
+			out = append(out, rule)
 		}
 	}
-	for i := range p.Rules.Domain {
-		if rule := &p.Rules.Domain[i]; rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
+	for _, rule := range p.Rules.Domain {
+		if rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
 			add(rule)
 		}
 	}
-	hosts := p.HostSpreads()
-	for i := range hosts {
-		add(&hosts[i])
+	for c := range p.Classes {
+		if p.Classes[c].Refusal != nil || p.Classes[c].Headroom {
+			continue
+		}
+		for _, t := range p.Classes[c].HostSpreads() {
+			add(p.HostSpread(c, t))
+		}
 	}
 	return out
 }

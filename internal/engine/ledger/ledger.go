@@ -200,11 +200,7 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 	}
 }
 
-// Looked says whether a spread rule may count the pods of a bin, and whether it certainly does.
-func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
-	return l.looked(&l.P.Rules.Domain[rule], s)
-}
-
+// looked says whether a spread rule may count the pods of a bin, and whether it certainly does.
 func (l *Ledger) looked(r *compile.DomainRule, s *Bin) (may, sure bool) {
 	if s.Node >= 0 {
 		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
@@ -291,7 +287,7 @@ func (l *Ledger) countMember(r int, counts []int, n int, s *Bin, there bool) {
 	}
 	may, sure := true, there
 	if rule.Kind == topology.Spread {
-		may, sure = l.Looked(r, s)
+		may, sure = l.looked(rule, s)
 		sure = sure && there
 	}
 	at, domains := &s.At[rule.Rule.Key], l.domainsOf(rule, s)
@@ -346,8 +342,8 @@ func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 	if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
 		return false
 	}
-	may, sure := l.Looked(r, before)
-	mayThen, sureThen := l.Looked(r, after)
+	may, sure := l.looked(rule, before)
+	mayThen, sureThen := l.looked(rule, after)
 	return may != mayThen || sure != sureThen
 }
 
@@ -369,14 +365,8 @@ func (l *Ledger) domainExcluder(class int, s *Bin) *workload.Term {
 		}
 	}
 	for _, r := range d.Joins {
-		rule := &l.P.Rules.Domain[r]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Apart {
-			continue
-		}
-		for _, domain := range s.At[rule.Rule.Key].Domains {
-			if l.Counts[r].Owners[domain] > 0 {
-				return &rule.Term
-			}
+		if l.apart(r, l.Counts[r].Owners, s) {
+			return &l.P.Rules.Domain[r].Term
 		}
 	}
 	for i := range d.With {
@@ -418,17 +408,20 @@ func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
 // domains.
 func (l *Ledger) DaemonsAllowed(s *Bin) bool {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		there := func(r int, counts []int) bool {
-			rule := &l.P.Rules.Domain[r]
-			return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
-				slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
-		}
-		if slices.ContainsFunc(d.Rules.Joins, func(r int) bool { return there(r, l.Counts[r].Owners) }) ||
-			slices.ContainsFunc(d.Rules.Owns, func(r int) bool { return there(r, l.Counts[r].Members) }) {
+		if slices.ContainsFunc(d.Rules.Joins, func(r int) bool { return l.apart(r, l.Counts[r].Owners, s) }) ||
+			slices.ContainsFunc(d.Rules.Owns, func(r int) bool { return l.apart(r, l.Counts[r].Members, s) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// apart says whether a rule is an anti-affinity that excludes pods from a bin because of counts, its
+// Owners or Members, in a domain in which the bin may be.
+func (l *Ledger) apart(r int, counts []int, s *Bin) bool {
+	rule := &l.P.Rules.Domain[r]
+	return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
+		slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
 }
 
 // atHome says whether a domain is that of Home.
@@ -475,7 +468,7 @@ func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
 		return n > 0
 	}
 	own := l.Bins[s.Number]
-	if may, _ := l.Looked(r, own); may && slices.Contains(l.domainsOf(rule, own), domain) {
+	if may, _ := l.looked(rule, own); may && slices.Contains(l.domainsOf(rule, own), domain) {
 		n--
 	}
 	return n > 0

@@ -358,10 +358,10 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 		if !l.Counts[i].Relies {
 			continue
 		}
-		if may, _ := l.Looked(i, after); !may {
+		rule := &l.P.Rules.Domain[i]
+		if may, _ := l.looked(rule, after); !may {
 			continue
 		}
-		rule := &l.P.Rules.Domain[i]
 		for _, d := range l.domainsOf(rule, after) {
 			if !rule.Counted[d] && l.ways[rule.Way].may[d] == 0 {
 				return true
