@@ -78,7 +78,6 @@ type baseline struct {
 	nobody        boundMembership       // shared entry of all other kinds
 	interest      bitset.Set            // selections that select some pod to be placed
 	moving        map[string]bool       // pods to be placed, by name
-	byNode        [][]int               // by selection: node rules
 	byTerm        map[workload.Term]int // domain rule of each anti-affinity of running pods
 }
 
@@ -163,12 +162,6 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 	if len(leaving) > 0 {
 		for _, pod := range x.p.Pods {
 			x.moving[pod.Namespace+"/"+pod.Name] = true
-		}
-	}
-	x.byNode = make([][]int, len(x.r.selections))
-	for i := range x.r.Node {
-		if s := x.r.Node[i].pods; s >= 0 {
-			x.byNode[s] = append(x.byNode[s], i)
 		}
 	}
 	for i := range x.r.Domain {
@@ -278,7 +271,7 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 		out = pack.AddPods(out, 1, x.r.holdParts(kinds.Held(pod))...)
 	}
 	for s := range selected.All() {
-		for _, r := range x.byNode[s] {
+		for _, r := range x.r.nodesBySelection[s] {
 			rule := &x.r.Node[r]
 			if rule.Spread && pod.DeletionTimestamp == nil || rule.limit > 0 && !daemon || rule.Kind == pack.Apart {
 				out = pack.AddPods(out, 1, pack.Membership{Rule: r, Members: 1})

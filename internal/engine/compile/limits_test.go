@@ -31,7 +31,7 @@ func TestLimitsCountAllPods(t *testing.T) {
 	require.Equal(t, []pack.Membership{{Members: 1}}, p.Rules.ByClass[1].Parts)
 	require.Equal(t, []pack.Membership{{Owners: 1}}, p.Rules.ByClass[2].Parts)
 
-	x := &baseline{p: p, r: p.Rules, byNode: [][]int{{0}}}
+	x := &baseline{p: p, r: p.Rules}
 	now := metav1.Now()
 	leaving := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}}
 	require.Equal(t, []pack.Membership{{Members: 1}}, x.addPod(nil, leaving, counted, nil, false))

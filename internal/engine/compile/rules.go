@@ -16,12 +16,13 @@ import (
 // Rules are the constraints between pods. The assignment of domains runs first and observes those
 // over labels other than the hostname; the packer observes those over the hostname.
 type Rules struct {
-	selections  []workload.Selection
-	bySelection [][]int // by selection: its domain rules
-	Domain      []DomainRule
-	Node        []nodeRule
-	holds       []constraint.Hold // by number of a node rule minus firstHold: the host port or volume that only one pod of the node may use
-	firstHold   int               // node rules from this number on are for holds
+	selections       []workload.Selection
+	bySelection      [][]int // by selection: its domain rules
+	nodesBySelection [][]int // by selection: its node rules
+	Domain           []DomainRule
+	Node             []nodeRule
+	holds            []constraint.Hold // by number of a node rule minus firstHold: the host port or volume that only one pod of the node may use
+	firstHold        int               // node rules from this number on are for holds
 
 	ByClass []ClassRules // rules of each class
 	Slots   []Slot
@@ -290,10 +291,10 @@ func (r *Rules) join(p *Problem) {
 	for i := range r.Domain {
 		r.bySelection[r.Domain[i].Pods] = append(r.bySelection[r.Domain[i].Pods], i)
 	}
-	nodeBySelection := make([][]int, len(r.selections))
+	r.nodesBySelection = make([][]int, len(r.selections))
 	for i := range r.Node {
 		if s := r.Node[i].pods; s >= 0 {
-			nodeBySelection[s] = append(nodeBySelection[s], i)
+			r.nodesBySelection[s] = append(r.nodesBySelection[s], i)
 		}
 	}
 	for c := range p.Classes {
@@ -315,7 +316,7 @@ func (r *Rules) join(p *Problem) {
 			continue
 		}
 		for s := range p.Classes[c].Selected.All() {
-			for _, n := range nodeBySelection[s] {
+			for _, n := range r.nodesBySelection[s] {
 				// A spread does not count pods that are placed after all of its owners.
 				if !r.Node[n].Spread || r.ByClass[c].Phase <= latest[n] && !p.Classes[c].Headroom {
 					r.ByClass[c].joinNode(n)

@@ -115,9 +115,7 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		l.Open(s)
 	}
 	for _, s := range bins {
-		for _, m := range s.Pods {
-			l.Count(m.Class, m.Count, s)
-		}
+		l.countPods(s, 1)
 	}
 	l.RecordRelianceAnew(nil) // the order in which the pods were placed is not known
 	return l
@@ -186,17 +184,37 @@ func (l *Ledger) countDaemons(s *Bin, n int) {
 // counts of its pods there.
 func (l *Ledger) Become(s *Bin, as *BinType) {
 	l.Save(s)
-	for _, m := range s.Pods {
-		l.Count(m.Class, -m.Count, s)
-	}
+	l.countPods(s, -1)
 	l.countNode(s, -1)
 	l.countDaemons(s, -1)
 	s.BinType, s.At = as, BinTypeLocations(l.P, as)
 	l.lookAgain(s)
 	l.countNode(s, 1)
 	l.countDaemons(s, 1)
+	l.countPods(s, 1)
+}
+
+// Place puts a pod on a bin.
+func (l *Ledger) Place(podID int32, s *Bin) {
+	c := l.P.ClassOf[podID]
+	AddTo(l.P, s, c, podID)
+	l.Count(c, 1, s)
+	s.Late = true
+}
+
+// Take takes those pods off a bin for which gone returns true.
+func (l *Ledger) Take(s *Bin, gone func(podID int32) bool) {
+	l.saveForHold(s)
+	l.countPods(s, -1)
+	Hold(l.P, s, slices.DeleteFunc(slices.Clone(s.PodIDs), gone))
+	l.countPods(s, 1)
+	s.Late = true
+}
+
+// countPods adds n, 1 or -1, times the pods of the plan on a bin to the counts.
+func (l *Ledger) countPods(s *Bin, n int) {
 	for _, m := range s.Pods {
-		l.Count(m.Class, m.Count, s)
+		l.Count(m.Class, n*m.Count, s)
 	}
 }
 

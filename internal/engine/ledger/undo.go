@@ -56,7 +56,7 @@ func (l *Ledger) Mark() {
 // Save records a bin before it changes, if there is a mark. Every function that changes a bin calls
 // it first.
 func (l *Ledger) Save(s *Bin) {
-	was := l.SaveForHold(s)
+	was := l.saveForHold(s)
 	if was == nil {
 		return
 	}
@@ -64,10 +64,10 @@ func (l *Ledger) Save(s *Bin) {
 	was.Apart, was.Pods, was.PodIDs = slices.Clone[[]pack.Membership](s.Apart), slices.Clone[[]attempt.Bundled](s.Pods), slices.Clone(s.PodIDs)
 }
 
-// SaveForHold is Save before a call of Hold. It copies no list, because Hold replaces the lists of
+// saveForHold is Save before a call of Hold. It copies no list, because Hold replaces the lists of
 // the bin and changes none. It returns the saved bin, valid until the next one is saved; nil if
 // there is no mark or the bin was saved before.
-func (l *Ledger) SaveForHold(s *Bin) *Bin {
+func (l *Ledger) saveForHold(s *Bin) *Bin {
 	j := &l.journal
 	if !j.on || s.Number >= j.bins || s.Number < 0 {
 		return nil // it was added after the mark

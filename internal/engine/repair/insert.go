@@ -96,15 +96,15 @@ func (g *inserter) placeClass(c int) bool {
 				return some
 			}
 		}
-		g.put(last, c, podID)
+		g.put(last, podID)
 		some = true
 	}
 	return some
 }
 
 // put places a pod on a bin.
-func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
-	g.placer.put(s, c, podID)
+func (g *inserter) put(s *ledger.Bin, podID int32) {
+	g.placer.put(s, podID)
 	g.st.Placed[podID] = true
 	g.order = append(g.order, podID)
 }

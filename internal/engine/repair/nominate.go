@@ -99,7 +99,7 @@ func (st *State) nominate(order []compile.Nominated) *nomination {
 			if b == nil || p.Classes[c].Refusal != nil || !n.onto(b, c) || !n.outlasts(c, b) {
 				return false
 			}
-			n.put(b, c, w.PodID)
+			n.put(b, w.PodID)
 			n.order, again = append(n.order, w.PodID), true
 			return true
 		})

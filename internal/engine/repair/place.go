@@ -61,12 +61,10 @@ func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
 	g.ledger.Become(s, sh)
 }
 
-// put places a pod of a class on a bin, after all pods counted so far.
-func (g *placer) put(s *ledger.Bin, c int, podID int32) {
-	g.ledger.RecordReliance(c, s)
-	ledger.AddTo(g.p, s, c, podID)
-	g.ledger.Count(c, 1, s)
-	s.Late = true
+// put places a pod on a bin, after all pods counted so far.
+func (g *placer) put(s *ledger.Bin, podID int32) {
+	g.ledger.RecordReliance(g.p.ClassOf[podID], s)
+	g.ledger.Place(podID, s)
 }
 
 // narrowed returns the bin type of a new node with one more pod of a class, if the node then costs

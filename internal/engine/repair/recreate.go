@@ -256,22 +256,18 @@ func (r *search) open(s *ledger.Bin) {
 // put moves a pod to a bin. A new node gets the bin type as, if not nil.
 func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
 	r.ledger.Save(to)
-	c := r.p.ClassOf[podID]
 	if as != nil && as != to.BinType {
 		r.budget -= as.Price() - to.BinType.Price()
 		r.become(to, as)
 	}
-	r.placer.put(to, c, podID)
+	r.placer.put(to, podID)
 	r.moved = append(r.moved, podID)
-	r.many[c]--
+	r.many[r.p.ClassOf[podID]]--
 }
 
 // remove takes a pod off a bin.
 func (r *search) remove(podID int32, s *ledger.Bin) {
-	r.ledger.SaveForHold(s)
-	r.ledger.Count(r.p.ClassOf[podID], -1, s)
-	ledger.Hold(r.p, s, slices.DeleteFunc(slices.Clone(s.PodIDs), func(other int32) bool { return other == podID }))
-	s.Late = true
+	r.ledger.Take(s, func(other int32) bool { return other == podID })
 }
 
 // isAnyway says whether a new node has a pod that no heavier pool can take, not counting one pod of

@@ -588,15 +588,8 @@ func (r *search) vacate(out []int32) {
 		}
 	}
 	for _, s := range bins {
-		r.ledger.SaveForHold(s)
-		for _, m := range s.Pods {
-			r.ledger.Count(m.Class, -m.Count, s)
-		}
-		ledger.Hold(r.p, s, slices.DeleteFunc(slices.Clone(s.PodIDs), func(podID int32) bool { return gone[podID] }))
-		for _, m := range s.Pods {
-			r.ledger.Count(m.Class, m.Count, s)
-		}
-		if s.Late = true; s.Node < 0 && len(s.PodIDs) == 0 {
+		r.ledger.Take(s, func(podID int32) bool { return gone[podID] })
+		if s.Node < 0 && len(s.PodIDs) == 0 {
 			r.budget += r.priced(s)
 			r.ledger.Shut(s)
 		}

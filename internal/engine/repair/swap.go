@@ -100,7 +100,7 @@ func (m *mover) mayGain(c int, s *ledger.Bin) bool {
 // moveOne moves one pod of a class off a bin to where the score rises most, and says whether there
 // was such a place.
 func (m *mover) moveOne(c int, s *ledger.Bin) bool {
-	if !slices.ContainsFunc(s.Pods, func(on attempt.Bundled) bool { return on.Class == c && on.Count > 0 }) {
+	if !slices.ContainsFunc(s.Pods, func(on attempt.Bundled) bool { return on.Class == c }) {
 		return false
 	}
 	var best *ledger.Bin
@@ -146,7 +146,7 @@ func (m *mover) exchange(c int, s, t *ledger.Bin, here, most int) (best, gain in
 	best = -1
 	for _, on := range t.Pods {
 		d := on.Class
-		if d == c || on.Count == 0 || !m.p.SoftScores.By[d].Free || !m.comparable(d, t, s) {
+		if d == c || !m.p.SoftScores.By[d].Free || !m.comparable(d, t, s) {
 			continue
 		}
 		sum := m.score(c, t, d) - here + m.score(d, s, c) - m.score(d, t, d)
@@ -252,25 +252,9 @@ func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 
 // move moves one pod of a class.
 func (m *mover) move(c int, from, to *ledger.Bin) {
-	i := slices.IndexFunc(from.PodIDs, func(podID int32) bool { return m.p.ClassOf[podID] == c })
-	podID := from.PodIDs[i]
-	from.PodIDs = slices.Delete(from.PodIDs, i, i+1)
-	for j := range from.Pods {
-		if from.Pods[j].Class == c {
-			from.Pods[j].Count--
-		}
-	}
-	if from.Node >= 0 {
-		for r, n := range m.p.Requests[c] {
-			from.Free[r] += n
-		}
-	} else {
-		attempt.Subtract(from.Taken, m.p.Requests[c])
-	}
-	m.ledger.Count(c, -1, from)
-	ledger.AddTo(m.p, to, c, podID)
-	m.ledger.Count(c, 1, to)
-	from.Late, to.Late = true, true
+	podID := from.PodIDs[slices.IndexFunc(from.PodIDs, func(podID int32) bool { return m.p.ClassOf[podID] == c })]
+	m.ledger.Take(from, func(other int32) bool { return other == podID })
+	m.ledger.Place(podID, to)
 }
 
 // mayMove says whether a pod of a class may go to a bin, apart from room.
