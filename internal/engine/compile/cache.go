@@ -21,7 +21,7 @@ type Cache struct {
 	looks      memo[looksKey, bitset.Set]    // options that spread rules count
 	launchable memo[string, []topology.Cell] // by keys, options and request
 	numbers    numbers
-	hosts      hostRules
+	hosts      memo[int, *HostRule] // by number in Rules.Host
 }
 
 // memo is a table of computed values.

@@ -39,13 +39,8 @@ func (p *Problem) SpreadLooks() (out []DomainRule) {
 			add(rule)
 		}
 	}
-	for c := range p.Classes {
-		if p.Classes[c].Refusal != nil || p.Classes[c].Headroom {
-			continue
-		}
-		for _, t := range p.Classes[c].HostSpreads() {
-			add(p.HostSpread(c, t))
-		}
+	for _, rule := range p.Rules.Host {
+		add(rule)
 	}
 	return out
 }

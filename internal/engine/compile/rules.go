@@ -21,6 +21,7 @@ type Rules struct {
 	nodesBySelection [][]int // by selection: its node rules
 	Domain           []DomainRule
 	Node             []nodeRule
+	Host             []DomainRule      // topology spreads over the hostname; they have no domains
 	holds            []constraint.Hold // by number of a node rule minus firstHold: the host port or volume that only one pod of the node may use
 	firstHold        int               // node rules from this number on are for holds
 
@@ -48,7 +49,7 @@ type DomainRule struct {
 	Spans []string
 	Term  workload.Term
 	Owned bool // a class to be placed has it; otherwise only running pods do
-	Way   int  // of a spread: a number, from 0, equal for rules over one label that count the same nodes; else -1
+	Way   int  // of a spread: a number, equal for rules over one label that count the same nodes; else -1
 	// Perhaps is, by domain, the number of DaemonSet pods that the rule counts if they are created:
 	// a node that has been running for long may stay without them.
 	Perhaps []int
@@ -94,6 +95,8 @@ type ClassRules struct {
 	Owns  []int    // domain rules that its pods have
 	Joins []int    // domain rules that count its pods
 	Soft  []int    // domain rules that its pods prefer
+	Hosts []int    // topology spreads over the hostname that its pods have
+	Among []int    // topology spreads over the hostname that count its pods
 	Spans []string // keys that decide where a pod of the class may go: those of the rules that it owns, and of the rules that count it, unless it may go anywhere (see setPhase)
 	Parts []pack.Membership
 	All   []pack.Membership // Parts, and the memberships in rules that were replaced by slots
@@ -123,7 +126,7 @@ const (
 	Following
 )
 
-// Ways returns the number of ways of the spread rules.
+// Ways returns the number of ways of the spread rules over domains, which are numbered from 0.
 func (r *Rules) Ways() int { return len(r.ofWay) }
 
 // OfWay returns a spread rule of a way.
@@ -165,11 +168,12 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	d := &r.ByClass[c]
 	if t.Key == corev1.LabelHostname {
-		if p.Classes[c].Headroom && t.Kind == topology.Spread {
-			return // headroom pods may be on one node
-		}
 		switch t.Kind {
 		case topology.Spread:
+			d.Hosts = append(d.Hosts, r.hostRule(p, c, t, key))
+			if p.Classes[c].Headroom {
+				return // headroom pods may be on one node
+			}
 			d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: r.nodeRule(spreadKey(t), t), Owners: 1})
 		case topology.Apart:
 			d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: r.nodeRule(apartKey(t), t), Owners: 1})
@@ -236,6 +240,23 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 	return n
 }
 
+// hostRule returns the number of the rule for a topology spread over the hostname.
+func (r *Rules) hostRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
+	id := DomainRuleKey{Term: t, Filter: SpreadFilter(p, c, t, key)}
+	n, ok := r.domainIndex[id]
+	if !ok {
+		n = len(r.Host)
+		r.domainIndex[id] = n
+		rule, looks := p.HostSpread(c, t), way{t.Key, id.Filter, t.HonorAffinity, t.HonorTaint}
+		if _, known := r.ways[looks]; !known {
+			r.ways[looks] = n
+		}
+		rule.Way = r.ways[looks]
+		r.Host = append(r.Host, rule)
+	}
+	return n
+}
+
 // SpreadFilter returns a key of the nodes that a topology spread constraint of a class counts.
 func SpreadFilter(p *Problem, c int, t workload.Term, key *workload.PodKey) string {
 	filter := fmt.Appendf(nil, "%q", SpreadKeys(p.Classes[c].Terms))
@@ -297,12 +318,19 @@ func (r *Rules) join(p *Problem) {
 			r.nodesBySelection[s] = append(r.nodesBySelection[s], i)
 		}
 	}
+	hosts := make([][]int, len(r.selections))
+	for i := range r.Host {
+		hosts[r.Host[i].Term.Pods] = append(hosts[r.Host[i].Term.Pods], i)
+	}
 	for c := range p.Classes {
 		if p.Classes[c].Refusal != nil && !p.Opts.Placed {
 			continue
 		}
 		for s := range p.Classes[c].Selected.All() {
 			r.ByClass[c].Joins = append(r.ByClass[c].Joins, r.bySelection[s]...)
+			if !p.Classes[c].Headroom {
+				r.ByClass[c].Among = append(r.ByClass[c].Among, hosts[s]...)
+			}
 		}
 		slices.Sort(r.ByClass[c].Joins)
 	}

@@ -20,7 +20,7 @@ type Ledger struct {
 	Daemon []int       // by entry of ByDaemon: new nodes on which it runs
 	block  block       // all counts above
 
-	Hosts hostLedger
+	Hosts []hostSpread // by number in Rules.Host
 
 	journal journal
 	keys    []int // the last result of KeysOfCell
@@ -84,7 +84,7 @@ func (l *Ledger) Covers(rule, domain int) bool {
 // New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
 	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]Count, len(p.Rules.Domain)), ways: make([]nodeCount, p.Rules.Ways())}
-	l.Hosts.ofClass = make([][]int, len(p.Classes))
+	l.Hosts = make([]hostSpread, len(p.Rules.Host))
 	size := len(p.Classes) + len(p.ByDaemon)
 	for i := range p.Rules.Domain {
 		size += 4 * len(p.Rules.Domain[i].Members)

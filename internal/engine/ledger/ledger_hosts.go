@@ -9,25 +9,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// hostLedger counts the pods of a plan for topology spread constraints over the hostname. A
-// constraint is counted from its first use on.
-type hostLedger struct {
-	Spreads     []hostSpread
-	index       map[*compile.HostRule]int
-	ofClass     [][]int // by class: its constraints; nil until needed
-	bySelection map[int][]int
-}
-
-// hostSpread has the counts of a topology spread constraint over the hostname.
+// hostSpread has the counts of a topology spread constraint over the hostname, which is counted from
+// its first use on.
 type hostSpread struct {
-	Rule  *compile.HostRule
-	On    []hostCount // by bin
-	tally map[int]int // by hostCount.least: the number of nodes that it may count
-	sure  int         // number of nodes that it certainly counts
+	Rule  *compile.HostRule // nil before its first use
+	On    []hostCount       // by bin
+	tally map[int]int       // by hostCount.least: the number of nodes that it may count
+	sure  int               // number of nodes that it certainly counts
 
 	// relies says that a pod was allowed only because no counted node was empty, so no further
 	// counted node may be added.
 	relies bool
+
+	marked, relied bool // it was counted at the mark, and relies was set
 }
 
 // hostCount has the counts of a constraint on one node, as Count has those of a domain.
@@ -37,28 +31,15 @@ type hostCount struct {
 	may, sure bool // it may count the node, and certainly counts it
 }
 
-// HostsOf returns the constraints of a class over the hostname, as indexes in Hosts.Spreads.
+// HostsOf returns the constraints of a class over the hostname, as indexes in Hosts.
 func (l *Ledger) HostsOf(class int) []int {
-	h := &l.Hosts
-	if known := h.ofClass[class]; known != nil {
-		return known
-	}
-	if h.index == nil {
-		h.index, h.bySelection = map[*compile.HostRule]int{}, map[int][]int{}
-	}
-	out := []int{}
-	for _, rule := range l.P.HostRules(class) {
-		n, ok := h.index[rule]
-		if !ok {
-			n = len(h.Spreads)
-			h.index[rule] = n
-			h.bySelection[rule.Term.Pods] = append(h.bySelection[rule.Term.Pods], n)
-			h.Spreads = append(h.Spreads, l.newHostSpread(rule))
+	hosts := l.P.Rules.ByClass[class].Hosts
+	for _, i := range hosts {
+		if l.Hosts[i].Rule == nil {
+			l.Hosts[i] = l.newHostSpread(l.P.HostRule(i))
 		}
-		out = append(out, n)
 	}
-	h.ofClass[class] = out
-	return out
+	return hosts
 }
 
 // newHostSpread returns the counts of a constraint for all bins.
@@ -197,7 +178,7 @@ func (l *Ledger) recordHostReliance(class int, s *Bin, counted bool) {
 		return
 	}
 	for _, i := range l.HostsOf(class) {
-		l.Hosts.Spreads[i].relies = l.Hosts.Spreads[i].relies || l.HostRelies(i, class, s, counted)
+		l.Hosts[i].relies = l.Hosts[i].relies || l.HostRelies(i, class, s, counted)
 	}
 }
 
@@ -218,7 +199,7 @@ func (l *Ledger) DomainRelies(r, class int, s *Bin, counted bool) bool {
 
 // HostRelies says the same of constraint i of HostsOf, and of nodes.
 func (l *Ledger) HostRelies(i, class int, s *Bin, counted bool) bool {
-	h := &l.Hosts.Spreads[i]
+	h := &l.Hosts[i]
 	most := h.Rule.Term.Skew
 	if !counted {
 		most -= l.own(class, h.Rule.Term.Pods)
@@ -236,7 +217,7 @@ func (l *Ledger) own(class, selection int) int {
 
 // Relies says whether a pod was allowed only because no counted node was empty.
 func (l *Ledger) Relies() bool {
-	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.relies })
+	return slices.ContainsFunc(l.Hosts, func(h hostSpread) bool { return h.relies })
 }
 
 // RecordRelianceOfAll calls RecordReliance for all pods counted.
@@ -248,36 +229,36 @@ func (l *Ledger) RecordRelianceOfAll() {
 	}
 }
 
-// Reliances lists the constraints that allowed a pod only because no counted node was empty.
-func (l *Ledger) Reliances() []workload.Term {
-	var out []workload.Term
-	for i := range l.Hosts.Spreads {
-		if h := &l.Hosts.Spreads[i]; h.relies {
-			out = append(out, h.Rule.Term)
+// Reliances lists the constraints that allowed a pod only because no counted node was empty, as
+// indexes in Hosts.
+func (l *Ledger) Reliances() (out []int) {
+	for i := range l.Hosts {
+		if l.Hosts[i].relies {
+			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// SetReliances marks constraints of pods counted here as reliances, if they are among terms.
-func (l *Ledger) SetReliances(terms []workload.Term) {
-	if len(terms) == 0 {
+// SetReliances marks constraints of pods counted here as reliances, if they are among hosts.
+func (l *Ledger) SetReliances(hosts []int) {
+	if len(hosts) == 0 {
 		return
 	}
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
 			for _, i := range l.HostsOf(m.Class) {
-				h := &l.Hosts.Spreads[i]
-				h.relies = h.relies || slices.Contains(terms, h.Rule.Term)
+				h := &l.Hosts[i]
+				h.relies = h.relies || slices.Contains(hosts, i)
 			}
 		}
 	}
 }
 
-// RecordRelianceAnew recomputes the reliances from the pods counted now and the given terms.
-func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
-	for i := range l.Hosts.Spreads {
-		l.Hosts.Spreads[i].relies = false
+// RecordRelianceAnew recomputes the reliances from the pods counted now and the given hosts.
+func (l *Ledger) RecordRelianceAnew(hosts []int) {
+	for i := range l.Hosts {
+		l.Hosts[i].relies = false
 	}
 	for i := range l.Counts {
 		l.Counts[i].Relies = false
@@ -287,36 +268,37 @@ func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
 			l.recordDomainReliance(m.Class, s, true)
 		}
 	}
-	l.SetReliances(terms)
+	l.SetReliances(hosts)
 }
 
 // openHost adds a node without pods.
 func (l *Ledger) openHost(s *Bin) {
-	for i := range l.Hosts.Spreads {
-		l.addBin(&l.Hosts.Spreads[i], s, 0)
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.Rule != nil {
+			l.addBin(h, s, 0)
+		}
 	}
 }
 
 // countHost adds n pods of a class on a bin to the counts.
 func (l *Ledger) countHost(class, n int, s *Bin) {
-	if len(l.Hosts.Spreads) == 0 || l.P.Classes[class].Headroom {
-		return
-	}
-	for selection := range l.P.Classes[class].Selected.All() {
-		for _, i := range l.Hosts.bySelection[selection] {
+	for _, i := range l.P.Rules.ByClass[class].Among {
+		if h := &l.Hosts[i]; h.Rule != nil {
 			l.noteHost(i, s.Number)
-			to := l.Hosts.Spreads[i].On[s.Number]
+			to := h.On[s.Number]
 			to.Members, to.least = to.Members+n, to.least+n
-			l.Hosts.Spreads[i].set(s.Number, to)
+			h.set(s.Number, to)
 		}
 	}
 }
 
 // lookAgain updates whether constraints count a bin.
 func (l *Ledger) lookAgain(s *Bin) {
-	for i := range l.Hosts.Spreads {
-		l.noteHost(i, s.Number)
-		l.look(&l.Hosts.Spreads[i], s)
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.Rule != nil {
+			l.noteHost(i, s.Number)
+			l.look(h, s)
+		}
 	}
 }
 
@@ -329,7 +311,7 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 		return nil
 	}
 	for _, i := range l.HostsOf(class) {
-		h := &l.Hosts.Spreads[i]
+		h := &l.Hosts[i]
 		t, there := &h.Rule.Term, 0
 		if s.Number >= 0 {
 			there = h.On[s.Number].Members
@@ -348,8 +330,8 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 // only because no domain was empty. before is the node as the ledger has it, nil if it is not in
 // the ledger; after is the node to be.
 func (l *Ledger) Extends(before, after *Bin) bool {
-	for i := range l.Hosts.Spreads {
-		h := &l.Hosts.Spreads[i]
+	for i := range l.Hosts {
+		h := &l.Hosts[i]
 		if h.relies && !(before != nil && h.On[before.Number].may) && looksAtHost(l.P, h.Rule, after.BinType).May {
 			return true
 		}

@@ -29,8 +29,10 @@ func (l *Ledger) Drop() {
 	s := l.Bins[n]
 	l.countNode(s, -1)
 	l.countDaemons(s, -1)
-	for i := range l.Hosts.Spreads {
-		l.Hosts.Spreads[i].shrink(n)
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.Rule != nil {
+			h.shrink(n)
+		}
 	}
 	l.Bins = l.Bins[:n]
 }

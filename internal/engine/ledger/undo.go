@@ -19,7 +19,6 @@ type journal struct {
 	saved   map[*Bin]int // index in was
 	was     []savedBin   // bins before their first change
 	hosts   []hostChange // in the order of the changes
-	relies  []bool       // by constraint over the hostname
 	domains []bool       // by domain rule: Relies
 	block   block
 }
@@ -44,9 +43,10 @@ func (l *Ledger) Mark() {
 	}
 	clear(j.saved)
 	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
-	j.block, j.relies, j.domains = append(j.block[:0], l.block...), j.relies[:0], j.domains[:0]
-	for i := range l.Hosts.Spreads {
-		j.relies = append(j.relies, l.Hosts.Spreads[i].relies)
+	j.block, j.domains = append(j.block[:0], l.block...), j.domains[:0]
+	for i := range l.Hosts {
+		h := &l.Hosts[i]
+		h.marked, h.relied = h.Rule != nil, h.relies
 	}
 	for i := range l.Counts {
 		j.domains = append(j.domains, l.Counts[i].Relies)
@@ -90,8 +90,8 @@ func (l *Ledger) Before(s *Bin) *Bin {
 
 // noteHost records a bin's count for a constraint before it changes.
 func (l *Ledger) noteHost(spread, bin int) {
-	if j := &l.journal; j.on && spread < len(j.relies) && bin < j.bins {
-		j.hosts = append(j.hosts, hostChange{spread, bin, l.Hosts.Spreads[spread].On[bin]})
+	if j, h := &l.journal, &l.Hosts[spread]; j.on && h.marked && bin < j.bins {
+		j.hosts = append(j.hosts, hostChange{spread, bin, h.On[bin]})
 	}
 }
 
@@ -102,13 +102,14 @@ func (l *Ledger) Rewind() {
 		return
 	}
 	j.on = false
-	for i := range l.Hosts.Spreads[:len(j.relies)] {
-		h := &l.Hosts.Spreads[i]
-		h.shrink(j.bins)
-		h.relies = j.relies[i]
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.marked {
+			h.shrink(j.bins)
+			h.relies = h.relied
+		}
 	}
 	for _, c := range slices.Backward(j.hosts) {
-		l.Hosts.Spreads[c.spread].set(c.bin, c.was)
+		l.Hosts[c.spread].set(c.bin, c.was)
 	}
 	for i := range j.was {
 		*j.was[i].at = j.was[i].was
@@ -118,7 +119,9 @@ func (l *Ledger) Rewind() {
 	for i := range l.Counts {
 		l.Counts[i].Relies = j.domains[i]
 	}
-	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // these were added after the mark
-		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.Rule != nil && !h.marked {
+			*h = l.newHostSpread(h.Rule)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func ranked(p *compile.Problem, rank func(p *compile.Problem, c int) int) []comp
 // spread may be one too many in its domain after pods that the spread counts, but it excludes no
 // other pod itself.
 func spreadFirst(p *compile.Problem, c int) int {
-	rank := -len(p.HostRules(c))
+	rank := -len(p.Rules.ByClass[c].Hosts)
 	for _, r := range p.Rules.ByClass[c].Owns {
 		if p.Rules.Domain[r].Kind == topology.Spread {
 			rank--

@@ -120,7 +120,7 @@ func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
 // Otherwise one new node would take all pods that are to be spread.
 func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
 	for _, i := range r.ledger.HostsOf(c) {
-		h := &r.ledger.Hosts.Spreads[i]
+		h := &r.ledger.Hosts[i]
 		if there := h.On[s.Number].Members + 1 - h.Rule.Term.Skew; there > 0 && there > r.ledger.LeastThere(h) {
 			return false
 		}

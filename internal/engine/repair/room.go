@@ -173,7 +173,7 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 	}
 	for _, i := range r.ledger.HostsOf(c) {
 		if s.Number >= 0 {
-			sum += r.ledger.Hosts.Spreads[i].On[s.Number].Members
+			sum += r.ledger.Hosts[i].On[s.Number].Members
 		}
 	}
 	return sum

@@ -9,7 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
 // search makes a plan cheaper by ruin and recreate (Schrimpf et al. 2000). A trial takes pods off
@@ -21,18 +20,18 @@ type search struct {
 	placer
 	order     []int32 // in which the pods of the plan can be bound
 	dice      chance.Stream
-	shown     bool            // show was called
-	unshown   []int32         // pods of the original plan that cannot be shown to be validly placed
-	reliances []workload.Term // constraints that admitted some pod only because no counted node was empty
-	pending   []int32         // unplaced pods that may have a place
-	on        []*ledger.Bin   // by pod: the bin that it is on, nil for none
-	placing   bool            // the goal is to place unplaced pods, not to lower the cost
-	forLess   bool            // a plan with as many unplaced pods but a lower cost is better
-	mode      placementMode   // how places are found for unplaced pods
-	fails     map[int32]int   // by pod: number of trials that failed because of it
-	failed    failures        // trials since the plan last changed
-	failedPod int32           // because of which the last trial about the cost failed
-	key       []byte          // see keyOf
+	shown     bool          // show was called
+	unshown   []int32       // pods of the original plan that cannot be shown to be validly placed
+	reliances []int         // constraints that admitted some pod only because no counted node was empty: see Ledger.Reliances
+	pending   []int32       // unplaced pods that may have a place
+	on        []*ledger.Bin // by pod: the bin that it is on, nil for none
+	placing   bool          // the goal is to place unplaced pods, not to lower the cost
+	forLess   bool          // a plan with as many unplaced pods but a lower cost is better
+	mode      placementMode // how places are found for unplaced pods
+	fails     map[int32]int // by pod: number of trials that failed because of it
+	failed    failures      // trials since the plan last changed
+	failedPod int32         // because of which the last trial about the cost failed
+	key       []byte        // see keyOf
 
 	// Of the current trial.
 	homes  map[int32]*ledger.Bin // by pod that was taken off: its bin before

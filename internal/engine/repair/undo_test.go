@@ -109,7 +109,7 @@ func (r *search) standing() string {
 		}
 		out += fmt.Sprintln(s.Number, s.Node, name, s.At, s.Free, s.Taken, s.Attached, s.Apart, s.Pods, s.PodIDs, s.Late, s.Shut)
 	}
-	return out + r.nodes() + fmt.Sprintf("%+v\n%v\n%+v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts.Spreads)
+	return out + r.nodes() + fmt.Sprintf("%+v\n%v\n%+v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts)
 }
 
 // nodes returns what the topology spreads count of nodes.
