@@ -29,40 +29,10 @@ func (p *Problem) TogetherOverNodes() []int {
 	return out
 }
 
-// findRunning records, for each selection of an affinity over the hostname, whether any of its pods
-// is running, and on which nodes.
-func (x *baseline) findRunning(leaving []model.Existing) {
-	p := x.p
-	p.Running, p.Beside = map[int]bool{}, map[int][]bool{}
-	selections := p.TogetherOverNodes()
-	if len(selections) == 0 {
-		return
-	}
-	for i := range p.Nodes {
-		x.noteRunning(&p.Nodes[i], i, selections)
-	}
-	for i := range leaving {
-		x.noteRunning(&leaving[i], -1, selections)
-	}
-}
-
-func (x *baseline) noteRunning(n *model.Existing, index int, selections []int) {
-	for i, kind := range n.BoundMemberships {
-		if !x.counts(n, i, index < 0) {
-			continue
-		}
-		x.noteMember(n, index, x.selected(kind), selections, true)
-	}
-	if index >= 0 {
-		for _, d := range x.p.daemonsTo(n) {
-			x.noteMember(n, index, d.Selected, selections, n.Settling())
-		}
-	}
-}
-
-// noteMember records that a pod of some selections is, or may be, on a node.
-func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int, sure bool) {
-	for _, s := range selections {
+// noteMember records, for each selection of an affinity over the hostname, whether any of its pods is
+// running, and on which nodes: a pod of the selections members is, or may be, on a node.
+func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, sure bool) {
+	for _, s := range x.together {
 		if !members.Has(s) {
 			continue
 		}

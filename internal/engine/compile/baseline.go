@@ -78,6 +78,9 @@ type baseline struct {
 	nobody        boundMembership       // shared entry of all other kinds
 	interest      bitset.Set            // selections that select some pod to be placed
 	moving        map[string]bool       // pods to be placed, by name
+	together      []int                 // selections of affinities over the hostname
+	some          bool                  // there is something to count
+	looked        []bool                // by DomainRule.Way: these topology spreads count the node that is being counted
 	byTerm        map[workload.Term]int // domain rule of each anti-affinity of running pods
 }
 
@@ -157,66 +160,86 @@ func (x *baseline) boundHolds() []constraint.Hold {
 
 // count counts the pods of all nodes. Pods of terminating nodes count where they are, unless they
 // are to be placed.
-func (x *baseline) count(staying, leaving []model.Existing) {
+func (x *baseline) count(leaving []model.Existing) {
+	p := x.p
 	x.moving = map[string]bool{}
 	if len(leaving) > 0 {
-		for _, pod := range x.p.Pods {
+		for _, pod := range p.Pods {
 			x.moving[pod.Namespace+"/"+pod.Name] = true
 		}
 	}
+	x.together, p.Running, p.Beside = p.TogetherOverNodes(), map[int]bool{}, map[int][]bool{}
+	x.some = len(x.r.Node)+len(x.together)+len(p.SoftScores.Bound) > 0
 	for i := range x.r.Domain {
 		rule := &x.r.Domain[i]
-		rule.Rule.Key = x.p.Table.number(rule.Key)
+		rule.Rule.Key = p.Table.number(rule.Key)
 		if rule.Rule.Key < 0 {
 			continue // the rule concerns no pod to be placed
 		}
-		n := len(x.p.Table.Values[rule.Rule.Key])
+		x.some = true
+		n := len(p.Table.Values[rule.Rule.Key])
 		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
 		if first := x.r.ofWay; rule.Kind == topology.Spread && first[rule.Way] != i {
 			rule.Sure = x.r.Domain[first[rule.Way]].Sure
 		}
 	}
-	if !slices.ContainsFunc(x.r.Domain, func(rule DomainRule) bool { return rule.Rule.Key >= 0 }) {
-		return
-	}
-	looked := make([]bool, len(x.r.ofWay))
-	for i := range staying {
-		x.node(&staying[i], false, looked)
+	x.looked = make([]bool, len(x.r.ofWay))
+	p.NodeParts = make([][]pack.Membership, len(p.Nodes))
+	for i := range p.Nodes {
+		p.NodeParts[i] = x.node(&p.Nodes[i], i)
 	}
 	for i := range leaving {
-		x.node(&leaving[i], true, looked)
+		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.node(&leaving[i], -1)})
 	}
 	for i := range x.r.Domain {
 		copy(x.r.Domain[i].Counted, x.r.Domain[i].Sure)
 	}
 }
 
-// node counts a node and its pods. looked is scratch space: by DomainRule.Way, whether these topology
-// spreads count the node.
-func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
+// node counts a node, its pods, and those that DaemonSets will create there. index is the index of the
+// node in Nodes, -1 for a terminating node, on which no further pod is expected. It returns the
+// memberships of the pods in rules over nodes, summed by rule.
+func (x *baseline) node(n *model.Existing, index int) (parts []pack.Membership) {
+	if !x.some {
+		return nil
+	}
 	for w, first := range x.r.ofWay {
 		rule := &x.r.Domain[first]
-		looked[w] = false
+		x.looked[w] = false
 		if rule.Rule.Key < 0 {
 			continue
 		}
 		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
-			looked[w], rule.Sure[d] = true, !x.p.Opts.Placed || rule.Sure[d]
+			x.looked[w], rule.Sure[d] = true, !x.p.Opts.Placed || rule.Sure[d]
 		}
 	}
 	for i, kind := range n.BoundMemberships {
-		if x.counts(n, i, leaving) {
-			l := x.boundMembership(kind)
-			x.pod(n, l.counted, l.owns, looked, true)
+		if !x.counts(n, i, index < 0) {
+			continue
+		}
+		l := x.boundMembership(kind)
+		x.pod(n, l.counted, l.owns, true)
+		x.noteMember(n, index, l.selected, true)
+		parts = pack.AddPods(parts, 1, l.parts...)
+		for s, counts := range x.p.SoftScores.Bound { // the order does not matter
+			if index >= 0 && l.selected.Has(s) {
+				counts[index]++
+			}
 		}
 	}
-	if leaving {
-		return // no daemon is expected on a terminating node
+	if index < 0 {
+		return parts
 	}
 	for _, d := range x.p.daemonsTo(n) {
-		x.pod(n, d.Joins, d.Owns, looked, n.Settling())
+		x.pod(n, d.Joins, d.Owns, n.Settling())
+		x.noteMember(n, index, d.Selected, n.Settling())
 	}
+	for _, i := range n.Daemons {
+		d := &x.p.Daemons[i]
+		parts = x.addPod(parts, d.Pod, d.Selected, d.Apart, true)
+	}
+	return parts
 }
 
 // counts says whether constraints count a pod where it runs. A pod on a terminating node does not
@@ -240,28 +263,6 @@ func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
 		return false
 	}
 	return !rule.Term.HonorTaint || n.Verdict.Tolerates.Has(rule.Like)
-}
-
-// partsOn returns the memberships, in rules over nodes, of the pods on a node and of the daemons
-// expected there, summed by rule.
-func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
-	var out []pack.Membership
-	if len(x.r.Node) == 0 {
-		return nil
-	}
-	for i, kind := range n.BoundMemberships {
-		if x.counts(n, i, leaving) {
-			out = pack.AddPods(out, 1, x.boundMembership(kind).parts...)
-		}
-	}
-	if leaving {
-		return out // no daemon is expected on a terminating node
-	}
-	for _, i := range n.Daemons {
-		d := &x.p.Daemons[i]
-		out = x.addPod(out, d.Pod, d.Selected, d.Apart, true)
-	}
-	return out
 }
 
 // addPod adds the memberships of a pod on a node, given the selections that select it and its
@@ -296,15 +297,15 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 
 // pod adds one pod on a node to the domain rules that count it (counted) and to those that the pod
 // itself has (owns). sure says that the pod is certain to run there; else DomainRule.Perhaps counts
-// it. looked is that of node.
-func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
+// it.
+func (x *baseline) pod(n *model.Existing, counted, owns []int, sure bool) {
 	_, missing := model.PoolOfMissing(n.Name()) // a missing node starts after pods of the plan are bound
 	for _, i := range counted {
 		rule := &x.r.Domain[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
-		if rule.Kind == topology.Spread && !looked[rule.Way] {
+		if rule.Kind == topology.Spread && !x.looked[rule.Way] {
 			continue
 		}
 		switch d := n.At[rule.Rule.Key]; {

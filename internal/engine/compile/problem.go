@@ -211,22 +211,14 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 	for i := range p.Nodes {
 		p.position[p.Nodes[i].Index] = i
 	}
-	x.count(p.Nodes, leaving)
-	x.findRunning(leaving)
-	p.findSoftScores(x)
-	p.NodeParts = make([][]pack.Membership, len(p.Nodes))
+	p.findSoftScores()
+	x.count(leaving)
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		if len(p.Extras.Attached.Ids) > 0 {
 			n.Attached = p.Extras.AttachedTo(n.Pods)
 		}
-		if len(p.Rules.Node) > 0 {
-			p.NodeParts[i] = x.partsOn(n, false)
-			p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
-		}
-	}
-	for i := range leaving {
-		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})
+		p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
 	}
 	if !p.Opts.Placed {
 		p.findAdmitted(judge.verdicts)

@@ -31,8 +31,8 @@ type softScore struct {
 }
 
 // findSoftScores finds the classes that prefer some nodes to others, and the classes whose pods can
-// be moved for such preferences. The labels of existing nodes must be known.
-func (p *Problem) findSoftScores(x *baseline) {
+// be moved for such preferences.
+func (p *Problem) findSoftScores() {
 	p.SoftScores = softScores{By: make([]softScore, len(p.Classes)), Bound: map[int][]int{}}
 	if p.Opts.Preferences == model.Ignore {
 		return
@@ -49,7 +49,7 @@ func (p *Problem) findSoftScores(x *baseline) {
 		for _, own := range class.Terms {
 			if own.Weight > 0 && own.Key == corev1.LabelHostname {
 				t.Hosts = append(t.Hosts, own)
-				p.SoftScores.Bound[own.Pods] = nil
+				p.SoftScores.Bound[own.Pods] = make([]int, len(p.Nodes))
 			}
 		}
 		t.Domains = p.Rules.ByClass[c].Soft
@@ -67,7 +67,6 @@ func (p *Problem) findSoftScores(x *baseline) {
 	for c := range p.Classes {
 		p.SoftScores.By[c].Free, p.SoftScores.By[c].Alike = p.movable(c, with)
 	}
-	x.countSoftScores()
 }
 
 // preferredTerms reads the preferred node affinity of a pod, nil if it has none or it cannot be
@@ -113,29 +112,6 @@ func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	}
 	hard := func(r int) bool { return p.Rules.Domain[r].Term.Weight == 0 }
 	return true, slices.ContainsFunc(d.Owns, hard) || slices.ContainsFunc(d.Joins, hard)
-}
-
-// countSoftScores counts, by node, the running pods that soft constraints over the hostname select.
-func (x *baseline) countSoftScores() {
-	p := x.p
-	if len(p.SoftScores.Bound) == 0 {
-		return
-	}
-	for s := range p.SoftScores.Bound {
-		p.SoftScores.Bound[s] = make([]int, len(p.Nodes))
-	}
-	for i := range p.Nodes {
-		for _, kind := range p.Nodes[i].BoundMemberships {
-			if kind == workload.Ended {
-				continue
-			}
-			for s := range x.selected(kind).All() {
-				if counts, ok := p.SoftScores.Bound[s]; ok {
-					counts[i]++
-				}
-			}
-		}
-	}
 }
 
 // Pull returns the score of a pod of a class for a pod of another class on its node; negative if
