@@ -180,8 +180,8 @@ func (x *baseline) count(leaving []model.Existing) {
 		n := len(p.Table.Values[rule.Rule.Key])
 		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
-		if first := x.r.ofWay; rule.Kind == topology.Spread && first[rule.Way] != i {
-			rule.Sure = x.r.Domain[first[rule.Way]].Sure
+		if rule.Kind == topology.Spread && x.r.OfWay(rule.Way) != rule {
+			rule.Sure = x.r.OfWay(rule.Way).Sure
 		}
 	}
 	x.looked = make([]bool, len(x.r.ofWay))
@@ -204,8 +204,8 @@ func (x *baseline) node(n *model.Existing, index int) (parts []pack.Membership) 
 	if !x.some {
 		return nil
 	}
-	for w, first := range x.r.ofWay {
-		rule := &x.r.Domain[first]
+	for w := range x.r.ofWay {
+		rule := x.r.OfWay(w)
 		x.looked[w] = false
 		if rule.Rule.Key < 0 {
 			continue

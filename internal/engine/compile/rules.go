@@ -31,7 +31,7 @@ type Rules struct {
 	domainIndex map[DomainRuleKey]int
 	nodeIndex   map[nodeRuleKey]int
 	ways        map[way]int
-	ofWay       []int // by way: its first domain rule
+	ofWay       []wayRule // by way: its first rule
 }
 
 // way has the properties that decide which nodes a topology spread counts, and by which label.
@@ -40,7 +40,14 @@ type way struct {
 	affinity, taint bool
 }
 
-// DomainRule is a constraint over a label other than the hostname.
+// wayRule is a rule of Domain or Host, by its number.
+type wayRule struct {
+	list   *[]DomainRule
+	number int
+}
+
+// DomainRule is a constraint over a label other than the hostname, or a topology spread over the
+// hostname, which has no key of the domain table and no domains.
 type DomainRule struct {
 	topology.Rule
 	Key   string
@@ -49,7 +56,7 @@ type DomainRule struct {
 	Spans []string
 	Term  workload.Term
 	Owned bool // a class to be placed has it; otherwise only running pods do
-	Way   int  // of a spread: a number, equal for rules over one label that count the same nodes; else -1
+	Way   int  // of a spread: a number, from 0, equal for rules over one label that count the same nodes; else -1
 	// Perhaps is, by domain, the number of DaemonSet pods that the rule counts if they are created:
 	// a node that has been running for long may stay without them.
 	Perhaps []int
@@ -126,11 +133,11 @@ const (
 	Following
 )
 
-// Ways returns the number of ways of the spread rules over domains, which are numbered from 0.
+// Ways returns the number of ways of the spread rules.
 func (r *Rules) Ways() int { return len(r.ofWay) }
 
-// OfWay returns a spread rule of a way.
-func (r *Rules) OfWay(way int) *DomainRule { return &r.Domain[r.ofWay[way]] }
+// OfWay returns the first spread rule of a way.
+func (r *Rules) OfWay(way int) *DomainRule { return &(*r.ofWay[way].list)[r.ofWay[way].number] }
 
 // Selections returns the number of selections.
 func (r *Rules) Selections() int { return len(r.selections) }
@@ -170,7 +177,7 @@ func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	if t.Key == corev1.LabelHostname {
 		switch t.Kind {
 		case topology.Spread:
-			d.Hosts = append(d.Hosts, r.hostRule(p, c, t, key))
+			d.Hosts = append(d.Hosts, r.domainRule(p, c, t, key))
 			if p.Classes[c].Headroom {
 				return // headroom pods may be on one node
 			}
@@ -207,52 +214,40 @@ func (d *ClassRules) Span(key string) {
 	}
 }
 
-// domainRule returns the number of a rule. A spread counts only nodes that the pod may use, so pods
-// that differ in these nodes do not share it.
+// domainRule returns the number of a rule in Domain, or of a topology spread over the hostname in
+// Host. A spread counts only nodes that the pod may use, so pods that differ in these nodes do not
+// share it.
 func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
 	id := DomainRuleKey{Term: t}
-	var spans []string
+	rule := DomainRule{Rule: topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}, Key: t.Key, Pods: t.Pods, Like: c, Term: t, Way: -1}
+	list := &r.Domain
+	if t.Key == corev1.LabelHostname {
+		list, rule.Rule.Key = &r.Host, -1
+	}
 	looks := way{key: t.Key, affinity: t.HonorAffinity, taint: t.HonorTaint}
 	if t.Kind == topology.Spread {
 		looks.filter = SpreadFilter(p, c, t, key)
-		// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
-		// domains, even if the constraint counts all nodes.
-		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), looks.filter+p.Classes[c].VolumeKey
-		if !t.HonorAffinity && t.Weight == 0 {
-			id.Filter += string(key.Where(p.Pod(c)))
-		}
-	}
-	n, ok := r.domainIndex[id]
-	if !ok {
-		n = len(r.Domain)
-		r.domainIndex[id] = n
-		rule := topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}
-		r.Domain = append(r.Domain, DomainRule{Rule: rule, Key: t.Key, Pods: t.Pods, Like: c, Spans: spans, Term: t, Way: -1})
-		if t.Kind == topology.Spread {
-			w, known := r.ways[looks]
-			if !known {
-				w = len(r.ofWay)
-				r.ways[looks], r.ofWay = w, append(r.ofWay, n)
+		rule.Spans, id.Filter = SpreadKeys(p.Classes[c].Terms), looks.filter
+		if list == &r.Domain {
+			// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
+			// domains, even if the constraint counts all nodes.
+			id.Filter += p.Classes[c].VolumeKey
+			if !t.HonorAffinity && t.Weight == 0 {
+				id.Filter += string(key.Where(p.Pod(c)))
 			}
-			r.Domain[n].Way = w
 		}
 	}
-	return n
-}
-
-// hostRule returns the number of the rule for a topology spread over the hostname.
-func (r *Rules) hostRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
-	id := DomainRuleKey{Term: t, Filter: SpreadFilter(p, c, t, key)}
 	n, ok := r.domainIndex[id]
 	if !ok {
-		n = len(r.Host)
+		n = len(*list)
 		r.domainIndex[id] = n
-		rule, looks := p.HostSpread(c, t), way{t.Key, id.Filter, t.HonorAffinity, t.HonorTaint}
-		if _, known := r.ways[looks]; !known {
-			r.ways[looks] = n
+		if t.Kind == topology.Spread {
+			if rule.Way, ok = r.ways[looks]; !ok {
+				rule.Way = len(r.ofWay)
+				r.ways[looks], r.ofWay = rule.Way, append(r.ofWay, wayRule{list, n})
+			}
 		}
-		rule.Way = r.ways[looks]
-		r.Host = append(r.Host, rule)
+		*list = append(*list, rule)
 	}
 	return n
 }

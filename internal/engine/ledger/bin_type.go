@@ -40,7 +40,6 @@ type BinType struct {
 type facts struct {
 	at    []Location // by key of the domain table
 	looks []look     // by DomainRule.Way
-	hosts []look     // by HostRule.Way
 	most  []int64    // by resource: the most that any option has
 	least []int64    // by resource: the least that any option has
 
@@ -203,17 +202,24 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 	return out
 }
 
-// looksAtHost is LooksAtBinType for a rule over the hostname, with a cache.
-func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
+// look is LooksAtBinType with a cache. For a rule over domains it also finds the domains, and asks
+// the options.
+func (s *BinType) look(p *compile.Problem, rule *compile.DomainRule) *look {
 	f := s.facts
-	if rule.Way >= len(f.hosts) {
-		f.hosts = append(f.hosts, make([]look, rule.Way+1-len(f.hosts))...)
+	if f.looks == nil {
+		f.looks = make([]look, p.Rules.Ways())
 	}
-	known := &f.hosts[rule.Way]
-	if !known.known {
-		*known = LooksAtBinType(p, &rule.DomainRule, s)
+	known := &f.looks[rule.Way]
+	if known.known {
+		return known
 	}
-	return *known
+	*known = LooksAtBinType(p, rule, s)
+	if rule.Rule.Key >= 0 {
+		known.Sure = known.Sure || s.Options.SubsetOf(p.LookedAt(rule, true)) // either condition is enough
+		known.in = lookedIn(p, rule, s)
+		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(p, s)[rule.Rule.Key].Domains) == 0)
+	}
+	return known
 }
 
 // Satisfies says whether the labels of new nodes of a bin type may satisfy a set of requirements,

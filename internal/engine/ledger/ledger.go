@@ -224,17 +224,7 @@ func (l *Ledger) looked(r *compile.DomainRule, s *Bin) (may, sure bool) {
 		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
 		return looks, looks
 	}
-	f := s.BinType.facts
-	if f.looks == nil {
-		f.looks = make([]look, len(l.ways))
-	}
-	known := &f.looks[r.Way]
-	if !known.known {
-		*known = LooksAtBinType(l.P, r, s.BinType)
-		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // either condition is enough
-		known.in = lookedIn(l.P, r, s.BinType)
-		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(l.P, s.BinType)[r.Rule.Key].Domains) == 0)
-	}
+	known := s.BinType.look(l.P, r)
 	return known.May, known.Sure
 }
 
@@ -243,8 +233,7 @@ func (l *Ledger) domainsOf(r *compile.DomainRule, s *Bin) []int {
 	if s.Node >= 0 || r.Kind != topology.Spread {
 		return s.At[r.Rule.Key].Domains
 	}
-	l.looked(r, s)
-	return s.BinType.facts.looks[r.Way].in
+	return s.BinType.look(l.P, r).in
 }
 
 // lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count

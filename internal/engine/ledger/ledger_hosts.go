@@ -75,7 +75,7 @@ func (l *Ledger) look(h *hostSpread, s *Bin) {
 	case s.Shut:
 		to.may, to.sure = false, false
 	case s.Node < 0:
-		seen := looksAtHost(l.P, h.Rule, s.BinType)
+		seen := s.BinType.look(l.P, &h.Rule.DomainRule)
 		to.may, to.sure = seen.May, seen.Sure
 	default:
 		to.may, to.sure = h.Rule.Looks[s.Node], h.Rule.Looks[s.Node]
@@ -332,7 +332,7 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 func (l *Ledger) Extends(before, after *Bin) bool {
 	for i := range l.Hosts {
 		h := &l.Hosts[i]
-		if h.relies && !(before != nil && h.On[before.Number].may) && looksAtHost(l.P, h.Rule, after.BinType).May {
+		if h.relies && !(before != nil && h.On[before.Number].may) && after.BinType.look(l.P, &h.Rule.DomainRule).May {
 			return true
 		}
 	}
