@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -150,7 +151,7 @@ func TestPodsHoldTheirNode(t *testing.T) {
 		{name: "budget closed", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
 		{name: "daemon pod under a budget", pod: newPod("p", owner("apps/v1", "DaemonSet")), pdbs: pdbs(newPDB("web", 0)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
 		{name: "mirror pod under a budget", pod: newPod("p", owner("v1", "Node")), pdbs: pdbs(newPDB("web", 0)), want: []string{}},
-		{name: "pod that tolerates the taint", pod: newPod("p", tolerateAll), pdbs: pdbs(newPDB("web", 0)), want: []string{}},
+		{name: "pod that tolerates the taint", pod: newPod("p", func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} }), pdbs: pdbs(newPDB("web", 0)), want: []string{}},
 		{name: "terminating pod", pod: newPod("p", terminating), pdbs: pdbs(newPDB("web", 0)), want: []string{}},
 		{name: "two open budgets", pod: newPod("p"), pdbs: pdbs(newPDB("web", 5), newPDB("all", 5)), want: []string{`n SeveralBudgets Pod "shop/p"`}},
 		{name: "budget of another namespace", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, func(b *policyv1.PodDisruptionBudget) { b.Namespace = "other" })), want: []string{}},
@@ -250,10 +251,6 @@ func podReady(status corev1.ConditionStatus) func(*corev1.Pod) {
 	}
 }
 
-func tolerateAll(p *corev1.Pod) {
-	p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-}
-
 func TestTerminationGracePeriodOverridesPodsForDrift(t *testing.T) {
 	held := withPods(newPod("p", note(v1.DoNotDisruptAnnotationKey, "true")), newPod("q"))
 	for _, tt := range []struct {
@@ -329,4 +326,85 @@ func TestSettling(t *testing.T) {
 		})}
 	require.Equal(t, []disruption.Settling{{Node: "recent", Until: noon.Add(4 * time.Minute)}, {Node: "starting"}},
 		observe(t, in, nil).Settling())
+}
+
+func TestEvictionCost(t *testing.T) {
+	priority := func(n int32) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
+	deletion := func(s string) func(*corev1.Pod) { return note(v1.PodDeletionCostAnnotationKey, s) }
+	own := func(s string) func(*corev1.Pod) { return note(v1.DisruptionCostAnnotationKey, s) }
+	tests := []struct {
+		name   string
+		pod    *corev1.Pod
+		ignore bool
+		want   float64
+	}{
+		{"plain", newPod("p"), false, 1},
+		{"priority 2^25", newPod("p", priority(1<<25)), false, 2},
+		{"priority -2^25", newPod("p", priority(-1<<25)), false, 0},
+		{"system-cluster-critical", newPod("p", priority(2_000_000_000)), false, 10},
+		{"deletion cost 2^27", newPod("p", deletion("134217728")), false, 2},
+		{"deletion cost -2^27", newPod("p", deletion("-134217728")), false, 0},
+		{"highest deletion cost", newPod("p", deletion("2147483647")), false, 10},
+		{"lowest deletion cost", newPod("p", deletion("-2147483647")), false, -10},
+		{"beyond 32 bits", newPod("p", deletion("2147483648")), false, 1},
+		{"not a number", newPod("p", deletion("NaN")), false, 1},
+		{"infinite", newPod("p", deletion("Inf")), false, 1},
+		{"fraction", newPod("p", deletion("1.5")), false, 1},
+		{"own cost wins", newPod("p", own("134217728"), deletion("2147483647")), false, 2},
+		{"malformed own cost does not fall through", newPod("p", own("dear"), deletion("2147483647")), false, 1},
+		{"empty own cost does not fall through", newPod("p", own(""), deletion("2147483647")), false, 1},
+		{"deletion cost ignored", newPod("p", deletion("2147483647")), true, 1},
+		{"own cost is not ignored", newPod("p", own("134217728")), true, 2},
+		{"no pod", nil, false, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, disruption.EvictionCost(tt.pod, tt.ignore))
+		})
+	}
+}
+
+func TestWarningsNameWhatWasPassedOver(t *testing.T) {
+	in := newInput(newNode("n", "web", withPods(
+		newPod("b", note(v1.DoNotDisruptAnnotationKey, "1d")),
+		newPod("a", note(v1.DisruptionCostAnnotationKey, "1.5")))))
+	var got []string
+	for _, w := range observe(t, in, nil).Warnings() {
+		got = append(got, w.Error())
+	}
+	require.Equal(t, []string{
+		`Pod "shop/a": metadata.annotations[karpenter.sh/disruption-cost]: "1.5" counts as 0; write an integer of 32 bits`,
+		`Pod "shop/b": metadata.annotations[karpenter.sh/do-not-disrupt]: "1d" counts for nothing; write true, or a duration above zero such as 30m`,
+	}, got)
+}
+
+func TestEventsAreForWhatSomebodyCanChange(t *testing.T) {
+	for want, list := range map[string][]disruption.Blocked{
+		"DisruptionBlocked": {{Code: disruption.CodePodDisruptionBudget, Method: disruption.MethodConsolidation}, {Code: disruption.CodeDoNotDisrupt, Method: disruption.MethodDrift}},
+		"Unconsolidatable":  {{Code: disruption.CodeNotCheaper, Method: disruption.MethodConsolidation}, {Code: disruption.CodeSavingTooSmall, Method: disruption.MethodConsolidation}},
+		"": {{Code: disruption.CodeConsolidateAfter, Method: disruption.MethodConsolidation, Until: time.Unix(1, 0)},
+			{Code: disruption.CodeDoNotDisrupt, Method: disruption.MethodDrift, Until: time.Unix(1, 0)}, // for a time
+			{Code: disruption.CodeEmpty, Method: disruption.MethodConsolidation}, {Code: disruption.CodeNotDrifted, Method: disruption.MethodDrift},
+			{Code: disruption.CodeUnplaced, Method: disruption.MethodDrift}, {}},
+	} {
+		for _, b := range list {
+			require.Equal(t, want, b.Event(), "%s %s", b.Method, b.Code)
+		}
+	}
+}
+
+func ExampleBlocked_Event() {
+	b := disruption.Blocked{Method: disruption.MethodConsolidation, Code: disruption.CodePodDisruptionBudget,
+		Detail: `PodDisruptionBudget "shop/web" lets no pod go now`}
+	fmt.Println(b.Event()+":", b.Detail)
+	// Output: DisruptionBlocked: PodDisruptionBudget "shop/web" lets no pod go now
+}
+
+// A node that was nominated is left alone until then, and not after.
+func TestNominationsReachTheRules(t *testing.T) {
+	in := newInput(newNode("idle", "web"))
+	in.Nominations = map[string]time.Time{"idle": noon.Add(time.Second)}
+	require.Empty(t, observe(t, in, nil).Emptiness().Actions)
+	in.Nominations = map[string]time.Time{"idle": noon}
+	require.Len(t, observe(t, in, nil).Emptiness().Actions, 1)
 }

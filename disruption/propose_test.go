@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/corpus"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Three sizes at proportional prices: what saves is room that nobody uses.
@@ -412,4 +415,49 @@ func TestEmptyNodesThatPodsNeedStay(t *testing.T) {
 	i := slices.IndexFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Node == "n2" && disruption.RuleOf(b) == "Promised" })
 	require.GreaterOrEqual(t, i, 0, "%v", p.Blocked)
 	require.Contains(t, p.Blocked[i].String(), `waits" is about to come here`)
+}
+
+// The receiver gets the progress of the proposal, and not of the plans within it.
+func TestProposeTellsHowFarItIs(t *testing.T) {
+	var events []progress.Event
+	ctx := progress.With(context.Background(), func(e progress.Event) { events = append(events, e) })
+	p, _, err := disruption.Propose(ctx, noon, wasteful(), nil)
+	require.NoError(t, err)
+
+	asked, searched := 0, 0
+	for _, e := range events {
+		assert.Equal(t, "disruption.Propose", e.Work)
+		switch e.Stage {
+		case "what-ifs":
+			asked = e.Done
+		case "search":
+			searched = e.Done
+			assert.Equal(t, disruption.DefaultMaxSteps, e.Total)
+		}
+	}
+	assert.Equal(t, p.Stats.Simulations, asked)
+	assert.Equal(t, p.Stats.Steps, searched)
+	assert.Equal(t, "disruption.Propose: rules", events[0].String())
+}
+
+// TestCorpusOfProposals: what is proposed for clusters of all kinds is as it was.
+func TestCorpusOfProposals(t *testing.T) {
+	t.Parallel()
+	var cases []corpus.Case
+	add := func(name string, seeds uint64, input func(seed uint64) (disruption.Input, *disruption.Options)) {
+		for seed := range seeds {
+			cases = append(cases, corpus.Case{Name: fmt.Sprintf("%s/%d", name, seed), Answer: func() (corpus.Answer, error) {
+				in, opts := input(seed)
+				p, _, err := disruption.Propose(context.Background(), noon, in, opts)
+				if err != nil {
+					return corpus.Answer{}, err
+				}
+				return corpus.Answer{Value: p, Cost: p.CostAfter, Left: len(p.Blocked), Steps: p.Stats.Steps}, nil
+			}})
+		}
+	}
+	add("mixed", 60, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).mixed(20) })
+	add("worn", 20, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).worn() })
+	add("odd", 100, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).input() })
+	corpus.Check(t, "plans/proposals.txt", 3, cases, corpus.Bounds{Left: 0.001, Mean: 0, Worst: 0.01})
 }

@@ -70,13 +70,8 @@ func TestAll(t *testing.T) {
 	require.NotEqual(t, "spoiled", metrics.All()[0].Labels[0], "the caller owns the list")
 }
 
-func ref(kind, name string) []metav1.OwnerReference {
-	yes := true
-	return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
-}
-
 func pod(name, kind, node, cpu, limit string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, OwnerReferences: ref(kind, "owner")}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, Name: "owner", Controller: new(true)}}}}
 	p.Spec.NodeName = node
 	c := corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)}}}
 	if limit != "" {

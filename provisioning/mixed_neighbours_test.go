@@ -3,6 +3,7 @@ package provisioning_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +15,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
-
-// oddNeighbours are oddities of constraints between pods, and of what pods need
-// beside room.
-func oddNeighbours() []oddity {
-	return append(append(oddSpreads(), oddAffinities()...), oddExtras()...)
-}
 
 func onSpread(change func(c *corev1.TopologySpreadConstraint)) oddity {
 	return onPod(func(p *corev1.Pod) {
@@ -172,7 +167,7 @@ func checkOddNeighbours(t *testing.T, seed uint64, choices []byte) {
 	t.Helper()
 	in, opts := richProblem(seed, everything)
 	r := &shuffler{state: seed}
-	all := append(oddNeighbours(), oddities()...)
+	all := slices.Concat(oddSpreads(), oddAffinities(), oddExtras(), oddities())
 	for _, c := range choices[:min(len(choices), 8)] {
 		all[int(c)%len(all)](r, &in)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -113,6 +112,3 @@ var background = context.Background()
 func once(s *awstest.Server) *ec2.Client {
 	return ec2.NewFromConfig(s.Config(), func(o *ec2.Options) { o.Retryer = awssdk.NopRetryer{} })
 }
-
-// now returns the date of a signature.
-func now() string { return time.Now().UTC().Format("20060102T150405Z") }

@@ -3,6 +3,8 @@ package batcher_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,7 +44,7 @@ func Example() {
 		})
 	}
 	wait.Wait()
-	for _, caller := range sorted(answers) {
+	for _, caller := range slices.Sorted(maps.Keys(answers)) {
 		fmt.Println(caller, answers[caller])
 	}
 	fmt.Println(instances.Close(context.Background()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand"
 	"runtime"
 	"slices"
@@ -485,6 +484,3 @@ func texts(outcomes []batcher.Outcome[string]) []string {
 	}
 	return all
 }
-
-// keys of the example, sorted.
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

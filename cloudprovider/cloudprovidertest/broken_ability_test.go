@@ -15,10 +15,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func brokenAbilities() []broken {
-	return slices.Concat(brokenCalls(), brokenHealth(), brokenNotices())
-}
-
 func brokenCalls() []broken {
 	return []broken{
 		{"call/cancelled", "a cache knows no context", func(t *twist) {

@@ -29,7 +29,7 @@ type broken struct {
 
 // brokenProviders has at least one for each check.
 func brokenProviders() []broken {
-	return slices.Concat(brokenCatalogs(), brokenCreates(), brokenTokens(), brokenInstances(), brokenLists(), brokenAbilities())
+	return slices.Concat(brokenCatalogs(), brokenCreates(), brokenTokens(), brokenInstances(), brokenLists(), brokenCalls(), brokenHealth(), brokenNotices())
 }
 
 // TestUntwisted checks that the harness of the broken providers passes every

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	commands "github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -276,5 +278,63 @@ func TestMaintenanceInCommand(t *testing.T) {
 	require.NoError(t, s.play(t.Context(), length+20*time.Minute))
 	checkCluster(t, s)
 	require.Zero(t, s.cluster.Lost)
+	require.Zero(t, s.history.waiting)
+}
+
+// TestDue has launches fail for good. A NodeClaim is given up in the turn of the
+// loop in which its time is over, and not at the next look at the fleet.
+func TestDue(t *testing.T) {
+	s, err := newSimulation(1, io.Discard, false)
+	require.NoError(t, err)
+	s.events = nil
+	require.NoError(t, s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Err: errors.New("out of order")}))
+	created := map[string]time.Time{}
+	for length := tick; length <= 25*time.Minute; length += tick {
+		require.NoError(t, s.play(t.Context(), length))
+		now := s.cluster.Now()
+		for _, claim := range s.cluster.Claims.All() {
+			created[claim.Name] = claim.CreationTimestamp.Time
+		}
+		for name, since := range created {
+			if _, there := s.cluster.Claims.Get(name); !there {
+				require.InDelta(t, (5 * time.Minute).Seconds(), now.Sub(since).Seconds(), 2*tick.Seconds(), name)
+				delete(created, name)
+			}
+		}
+	}
+	given := 0
+	for _, d := range s.journal.disruptions {
+		require.Equal(t, disruption.LaunchTimeout, d.reason)
+		given += d.nodes
+	}
+	require.GreaterOrEqual(t, given, 3*len(s.cluster.Claims.All()))
+	require.NotZero(t, given)
+}
+
+// broken panics in every call: the provider in it is nil.
+type broken struct {
+	cloudprovider.CloudProvider
+	cloudprovider.DriftDetector
+	cloudprovider.InterruptionSource
+	cloudprovider.InterruptionAcknowledger
+}
+
+// TestLoopSurvivesPanics plays with a provider that panics in every call for its
+// first ten minutes: nothing comes up, and then everything does.
+func TestLoopSurvivesPanics(t *testing.T) {
+	var out bytes.Buffer
+	s, err := newSimulation(1, &out, true)
+	require.NoError(t, err)
+	s.events = nil
+	cloud := s.autoscaler.Cloud
+	s.autoscaler.Cloud = guard.New(broken{})
+	require.NoError(t, s.play(t.Context(), 10*time.Minute))
+	require.Contains(t, out.String(), "the provider panicked: ")
+	require.Empty(t, s.cluster.Nodes.All())
+	require.NotZero(t, s.history.waiting)
+
+	s.autoscaler.Cloud = cloud
+	require.NoError(t, s.play(t.Context(), 20*time.Minute))
+	require.NotEmpty(t, s.cluster.Nodes.All())
 	require.Zero(t, s.history.waiting)
 }

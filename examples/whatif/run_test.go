@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -230,4 +232,130 @@ func TestLongNames(t *testing.T) {
 	require.Contains(t, stdout, "Ask -explain\n      "+pod+"\n      for all")
 	require.Contains(t, stdout, "1× Pod\n         "+pod+"\n")
 	require.NotContains(t, stdout, "…")
+}
+
+// kubectl answers as one does in a cluster without Karpenter: a list of kinds with one that the
+// cluster does not know is refused as a whole.
+const kubectl = `#!/bin/sh
+case "$2" in
+*nodepools*|*nodeclaims*|*nodeoverlays*|*ec2nodeclasses*)
+	echo "error: the server doesn't have a resource type" >&2
+	exit 1 ;;
+esac
+printf 'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n'
+`
+
+// The dump that README.md shows works in a cluster without Karpenter too.
+func TestDump(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700))
+	root := read(t, "../../README.md")
+	_, dump, found := strings.Cut(root, "For a cluster of yours write one dump, which serves both:\n\n```sh\n")
+	require.True(t, found)
+	dump, _, found = strings.Cut(dump, "go run ")
+	require.True(t, found)
+	for line := range strings.Lines(dump) {
+		require.Contains(t, read(t, "README.md"), strings.TrimSpace(line), "this program's README.md has the same dump")
+	}
+	shell := exec.Command("sh", "-c", dump)
+	shell.Dir, shell.Env = folder, append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	_ = shell.Run() // the exit code is that of the last kind, which may be missing
+	code, stdout, stderr := call("", "-f", filepath.Join(folder, "cluster.yaml"))
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "No pod is pending")
+}
+
+// TestField plans for small clusters that were rebuilt from public bug reports of node
+// autoscalers. Each line of the answer that is given must be in the plan, with any white space.
+func TestField(t *testing.T) {
+	flags := map[string][]string{"csi-driver-missing": {"-kubernetes", "1.37"}, "csi-driver-missing-before": {"-kubernetes", "v1.36.3"}}
+	files := map[string]string{"csi-driver-missing-before": "csi-driver-missing"}
+	for name, want := range map[string][]string{
+		"storage-capacity": {
+			"1 pod stays pending.",
+			`no CSIStorageCapacity of StorageClass "instance-store" has room for a volume of 500Gi on any node; ` +
+				"ask for less, or wait for driver lis.csi.aws.com to publish more",
+		},
+		"csi-driver-missing":        {"1 pod needs 1 new node.", "It is for kube-scheduler of Kubernetes 1.37."},
+		"csi-driver-missing-before": {"1 pod fits on 1 existing node.", "It is for kube-scheduler of Kubernetes 1.36."},
+		"default-class":             {"1 pod needs 1 new node.", "The referee finds no fault with the plan."},
+		"extended-resource-by-dra": {
+			"2 pods stay pending.",
+			"nodes for this cannot be planned yet: extended resource example.com/gpu: no instance type and no node has it, " +
+				`and devices of DeviceClass "gpu.example.com" are given out to resource claims only`,
+		},
+		"selected-node": {
+			"1 pod stays pending.",
+			`PersistentVolumeClaim "default/data" is tied to node "gone-1" by its annotation volume.kubernetes.io/selected-node, ` +
+				"and there is no such node; bring the node back or remove the annotation",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"-f", "testdata/field/" + cmp.Or(files[name], name) + ".yaml", "-instance-types", "testdata/field/types.yaml"}, flags[name]...)
+			code, stdout, stderr := call("", args...)
+			require.Zero(t, code, stderr)
+			plan := strings.Join(strings.Fields(stdout), " ")
+			for _, line := range want {
+				require.Contains(t, plan, line)
+			}
+		})
+	}
+}
+
+// The GPUs of the instance types of EC2 are devices for claims, also of pools without a class.
+func TestDevicesFromZero(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/field/devices-from-zero.yaml")
+	require.Zero(t, code, stderr)
+	plan := strings.Join(strings.Fields(stdout), " ")
+	require.Contains(t, plan, "1 pod needs 1 new node.")
+	require.Contains(t, plan, "general g6.")
+	require.Contains(t, plan, "The referee finds no fault with the plan.")
+}
+
+// TestPodsOfTemplates: pods that do not exist yet are planned as the API server and their
+// controllers would make them.
+func TestPodsOfTemplates(t *testing.T) {
+	for _, tt := range []struct{ name, stdout, stderr string }{
+		{name: "host-network", stdout: "3 pods need 3 new nodes."},
+		{name: "host-network-daemon", stdout: "a DaemonSet binds a host port of the pod on every\n        suitable instance type: kube-system/node-exporter\n"},
+		{name: "runtime-class", stdout: "1×  general  large "},
+		{name: "scale-up-by-revision", stdout: "1×  general  small  zone-c "},
+		{name: "job-name-affinity", stdout: "4 pods need 1 new node."},
+		{name: "statefulset-pod-index", stdout: "3 pods need 3 new nodes."},
+		{name: "deployment-node-name", stdout: "2 pods need 1 new node.",
+			stderr: "whatif: Deployment shop/pinned: spec.template.spec.nodeName names node ip-10-0-1-2, which is not in the input; " +
+				"its pods (1) run there or nowhere and are not planned for\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := call("", "-f", "testdata/templates/"+tt.name+".yaml", "-instance-types", "testdata/templates/types.yaml")
+			require.Equal(t, 0, code)
+			require.Equal(t, tt.stderr, stderr)
+			require.Contains(t, stdout, tt.stdout)
+			require.Contains(t, stdout, "The referee finds no\nfault with the plan.")
+		})
+	}
+}
+
+// TestLessThanPromised: two nodes have 7Gi where the catalog promises 8Gi, and the pod needs more.
+func TestLessThanPromised(t *testing.T) {
+	text := read(t, "testdata/less-than-promised.yaml")
+	_, stdout, stderr := call(text, "-f", "-", "-instance-types", "testdata/templates/types.yaml")
+	require.Contains(t, stdout, "1×  general  small ")
+	require.Equal(t, "whatif: NodePool general: instance type small has less than promised: memory of n-1, n-2 is 7Gi, and the catalog promises 8Gi. "+
+		"The pods of 1 new node would not fit; exclude the type in the requirements of the NodePool, or correct the catalog\n", stderr)
+
+	for name, change := range map[string][2]string{
+		"the pod fits":             {"memory: 7500Mi", "memory: 7000Mi"},
+		"a node has what it needs": {"allocatable: {cpu: 2, memory: 7Gi", "allocatable: {cpu: 2, memory: 7900Mi"},
+	} {
+		_, _, stderr = call(strings.Replace(text, change[0], change[1], 1), "-f", "-", "-instance-types", "testdata/templates/types.yaml")
+		require.Empty(t, stderr, name)
+	}
+}
+
+// TestAmountsInOneUnit: what a pod asks for and what an instance type has are in one unit.
+func TestAmountsInOneUnit(t *testing.T) {
+	code, stdout, _ := call("", "-f", "testdata/ephemeral-storage.yaml")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "the pod asks for ephemeral-storage=228881.83Mi, but no\n        suitable instance type has more than 213552.72Mi (c6i.8xlarge)\n")
 }

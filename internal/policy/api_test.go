@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"go/constant"
 	"go/types"
 	"os"
 	"path/filepath"
@@ -43,7 +42,7 @@ func checkAPI(m *module) (found []finding) {
 				message: m.within(name) + " is missing: run \"go test ./internal/policy -update\""})
 			continue
 		}
-		for _, change := range compare(strings.FieldsFunc(string(want), isNewline), got) {
+		for _, change := range compare(strings.FieldsFunc(string(want), func(r rune) bool { return r == '\n' }), got) {
 			found = append(found, finding{file: file, line: line, subject: p.rel, message: change +
 				": if that is meant, run \"go test ./internal/policy -update\" and note it in the CHANGELOG"})
 		}
@@ -67,8 +66,6 @@ func checkAPI(m *module) (found []finding) {
 	}
 	return found
 }
-
-func isNewline(r rune) bool { return r == '\n' }
 
 func writeFile(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -107,7 +104,7 @@ func declarations(p *types.Package) (lines []string) {
 		}
 		switch obj := obj.(type) {
 		case *types.Const:
-			r.add("const %s %s = %s", name, r.text(obj.Type()), exact(obj.Val()))
+			r.add("const %s %s = %s", name, r.text(obj.Type()), obj.Val().ExactString())
 		case *types.Var:
 			r.add("var %s %s", name, r.text(obj.Type()))
 		case *types.Func:
@@ -223,9 +220,6 @@ func unnamed(t *types.Tuple) *types.Tuple {
 	}
 	return types.NewTuple(vars...)
 }
-
-// exact renders a constant in full; String would shorten it.
-func exact(v constant.Value) string { return v.ExactString() }
 
 // TestDeclarations renders a package that uses every form of declaration.
 func TestDeclarations(t *testing.T) {

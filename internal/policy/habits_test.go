@@ -87,7 +87,7 @@ func (h *habits) function(fn *types.Func, name string) {
 			if i > 0 {
 				h.report(fn, name, "the context is the first argument")
 			}
-		case isInstant(v.Type()) && v.Name() == "now":
+		case (isNamed(v.Type(), "time", "Time") || isClock(v.Type())) && v.Name() == "now":
 			if i != first {
 				h.report(fn, name, "now is the first argument, or the one after the context")
 			}
@@ -196,8 +196,6 @@ func isNamed(t types.Type, path, name string) bool {
 	pkg := named.Obj().Pkg()
 	return pkg == nil && path == "" || pkg != nil && pkg.Path() == path
 }
-
-func isInstant(t types.Type) bool { return isNamed(t, "time", "Time") || isClock(t) }
 
 // isClock says whether a type is func() time.Time.
 func isClock(t types.Type) bool {

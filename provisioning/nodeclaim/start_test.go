@@ -19,6 +19,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
@@ -267,4 +268,98 @@ func ExampleCheckConsistency() {
 	s, _ := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
 	fmt.Println(s.Reason+":", s.Message)
 	// Output: ConsistencyCheckFailed: the Node has less than was promised: 14Gi of 16Gi memory
+}
+
+func TestOverdue(t *testing.T) {
+	unlaunched := withCondition(v1.ConditionTypeLaunched, metav1.ConditionUnknown, -4*time.Minute)
+	unregistered := withCondition(v1.ConditionTypeRegistered, metav1.ConditionUnknown, -20*time.Minute)
+	joining := func(n *provisioning.Node) { n.Node = nil }
+	uninitialized := func(n *provisioning.Node) {
+		delete(n.Node.Labels, v1.NodeInitializedLabelKey)
+		setCondition(n.NodeClaim, v1.ConditionTypeInitialized, metav1.ConditionUnknown, noon.Add(-time.Hour))
+	}
+	for _, tt := range []struct {
+		name     string
+		edits    []func(*provisioning.Node)
+		timeouts nodeclaim.Timeouts
+		want     v1.DisruptionReason // empty if none
+		next     time.Duration
+	}{
+		{"a node that is up", nil, nodeclaim.Timeouts{}, "", 0},
+		{"no machine yet", []func(*provisioning.Node){unlaunched, withCondition(v1.ConditionTypeRegistered, metav1.ConditionUnknown, -4*time.Minute), joining}, nodeclaim.Timeouts{}, "", time.Minute},
+		{"no machine in time", []func(*provisioning.Node){unlaunched, unregistered, joining}, nodeclaim.Timeouts{Launch: 4 * time.Minute}, nodeclaim.LaunchTimeout, 0},
+		{"not joined in time", []func(*provisioning.Node){unregistered, joining}, nodeclaim.Timeouts{}, nodeclaim.RegistrationTimeout, 0},
+		{"the Node says that it joined", []func(*provisioning.Node){unregistered}, nodeclaim.Timeouts{}, "", 0},
+		{"waits for ever", []func(*provisioning.Node){unlaunched, unregistered, joining}, nodeclaim.Timeouts{Launch: -1, Registration: -1}, "", 0},
+		{"not ready, for ever by default", []func(*provisioning.Node){uninitialized}, nodeclaim.Timeouts{}, "", 0},
+		{"not ready in time", []func(*provisioning.Node){uninitialized}, nodeclaim.Timeouts{Initialization: time.Hour}, nodeclaim.InitializationTimeout, 0},
+		{"it reboots", []func(*provisioning.Node){uninitialized, withCondition(v1.ConditionTypeRebooting, metav1.ConditionTrue, 0)}, nodeclaim.Timeouts{Initialization: time.Hour}, "", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := newNode("n", "web", tt.edits...)
+			late, next, overdue := nodeclaim.Overdue(noon, n.NodeClaim, n.Node, &tt.timeouts)
+			require.Equal(t, tt.want != "", overdue)
+			require.Equal(t, tt.want, late.Reason)
+			if tt.next > 0 {
+				require.Equal(t, noon.Add(tt.next), next)
+			}
+			if overdue {
+				require.False(t, late.At().After(noon))
+			}
+		})
+	}
+	_, _, overdue := nodeclaim.Overdue(noon, nil, nil, nil)
+	require.False(t, overdue)
+	n := newNode("n", "web", unregistered, joining, withoutCondition(v1.ConditionTypeRegistered), func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = metav1.Time{} })
+	_, _, overdue = nodeclaim.Overdue(noon, n.NodeClaim, nil, nil)
+	require.False(t, overdue, "the time does not run for a claim of unknown age")
+}
+
+func TestTheTimeBetweenLaunchesGrowsWithWhatStandsInTheClaim(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1"}}
+	require.Zero(t, nodeclaim.NextLaunch(claim))
+	last := time.Duration(0)
+	for range 5 {
+		before := claim.DeepCopy()
+		next := nodeclaim.EditRetry(now, claim, errors.New("timeout"))
+		require.Equal(t, before, claim, "the claim given stays as it is")
+		claim = next
+		pause := nodeclaim.NextLaunch(claim).Sub(now)
+		require.Greater(t, pause, last)
+		last = pause
+	}
+	require.Less(t, last, 30*time.Second)
+	for range 50 {
+		claim = nodeclaim.EditRetry(now, claim, errors.New("timeout"))
+	}
+	require.LessOrEqual(t, nodeclaim.NextLaunch(claim).Sub(now), 36*time.Second)
+}
+
+func TestWhatIsNoBackoff(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+	require.Same(t, claim, nodeclaim.EditRetry(now, claim, nil))
+	require.Nil(t, nodeclaim.EditRetry(now, nil, errors.New("timeout")))
+	require.Zero(t, nodeclaim.NextLaunch(nil))
+	denied := nodeclaim.EditRetry(now, claim, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Err: errors.New("no rights")})
+	require.Equal(t, now.Add(time.Minute), nodeclaim.NextLaunch(denied))
+	for _, text := range []string{"", "x", "3", "0 2026-03-02T10:00:00Z", "-1 2026-03-02T10:00:00Z", "1 yesterday"} {
+		claim.Annotations = map[string]string{nodeclaim.RetryAnnotationKey: text}
+		require.Zero(t, nodeclaim.NextLaunch(claim), text)
+	}
+}
+
+// A launch fails twice, and the program that asks is started again in between.
+func ExampleEditRetry() {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	throttled := &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindThrottled, Err: errors.New("slow down")}
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-x7k2p", UID: "5d0c"}}
+	claim = nodeclaim.EditRetry(now, claim, throttled)
+	fmt.Println(nodeclaim.NextLaunch(claim).Sub(now).Truncate(time.Second))
+	claim = nodeclaim.EditRetry(now.Add(2*time.Second), claim, throttled)
+	fmt.Println(nodeclaim.NextLaunch(claim).Sub(now).Truncate(time.Second))
+	// Output:
+	// 1s
+	// 4s
 }

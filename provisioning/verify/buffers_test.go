@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
@@ -48,7 +49,7 @@ func TestBuffers(t *testing.T) {
 			s.In.Buffers[0].Template.Spec.Containers[0].Resources.Requests = resources.MustParse("cpu=800m, memory=64Mi").ResourceList()
 		}), rules(verify.RuleResources), "node old"},
 		{"where a pod keeps it out", plant(func(s *scene) {
-			scenes.Avoid(s.Old.Pods[0], corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: appSelector("spare")})
+			scenes.Avoid(s.Old.Pods[0], corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "spare"}}})
 		}), rules(verify.RuleAntiAffinity), "capacity-buffer-spare-0"},
 		{"listed as pending", plant(func(s *scene) {
 			s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: s.In.Buffers[0].Pods()[1], Explanation: s.Plan.Unplaced[0].Explanation})

@@ -19,10 +19,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-func appSelector(name string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
-}
-
 // spread gives a pod a hard constraint on pods of its team.
 func spread(pod *corev1.Pod, key string, skew int32, change ...func(*corev1.TopologySpreadConstraint)) {
 	c := corev1.TopologySpreadConstraint{

@@ -1,6 +1,8 @@
 package offline_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -191,4 +193,46 @@ metadata: {name: n1, labels: {topology.kubernetes.io/zone: us-east-1f}}
 	require.NotContains(t, w.Remarks(), note)
 	w = worldOf(t, offline.Files{}, strings.Replace(text, "NotIn", "In", 1))
 	require.NotContains(t, w.Remarks(), note)
+}
+
+// What Karpenter refuses on AWS is refused here: an overlay speaks of instance types, and so
+// of no tenancy.
+func TestRules(t *testing.T) {
+	for key, ok := range map[string]bool{"karpenter.k8s.aws/instance-tenancy": false, "karpenter.k8s.aws/instance-family": true, "karpenter.k8s.aws/instance-nitro-enclaves-supported": true, "karpenter.k8s.aws/nitro-sandbox": false} {
+		_, err := offline.Read(offline.Files{Sample: []byte(`
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+spec: {price: "1", requirements: [{key: ` + key + `, operator: Exists}]}
+`)}, nil)
+		require.Equal(t, ok, err == nil, "%s: %v", key, err)
+	}
+}
+
+func TestKubernetesIsThatOfTheNewestKubelet(t *testing.T) {
+	for _, tt := range []struct {
+		kubelets []string
+		want     string
+		remark   string
+	}{
+		{nil, "", ""},
+		{[]string{"", "simulated"}, "", ""},
+		{[]string{"v1.36.3-eks-1a2b3c4"}, "v1.36.3-eks-1a2b3c4", ""},
+		{[]string{"v1.36.9", "v1.37.2", "v1.35.0"}, "v1.37.2", ""},
+		{[]string{"v1.37.2", "v1.99.0"}, "", "v1.99.0"},
+		{[]string{"v1.20.1"}, "", "v1.20.1"},
+	} {
+		text := ""
+		for i, kubelet := range tt.kubelets {
+			text += "---\napiVersion: v1\nkind: Node\nmetadata: {name: n" + string(rune('a'+i)) + "}\nstatus: {nodeInfo: {kubeletVersion: \"" + kubelet + "\"}}\n"
+		}
+		text += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
+		file := filepath.Join(t.TempDir(), "cluster.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		w := worldOf(t, offline.Files{Manifests: []string{file}}, "")
+		got, remark := w.Kubernetes()
+		require.Equal(t, tt.want, got, tt.kubelets)
+		require.Contains(t, remark, tt.remark)
+		require.Equal(t, tt.remark == "", remark == "")
+	}
 }

@@ -192,7 +192,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 		}
 		for _, n := range base.Slices {
 			for _, starting := range []bool{false, true} {
-				out = append(out, fmt.Sprintln(*n.Spec.NodeName, starting, render(c.OfNode(*n.Spec.NodeName, starting, base0(types)))))
+				out = append(out, fmt.Sprintln(*n.Spec.NodeName, starting, render(c.OfNode(*n.Spec.NodeName, starting, types[slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == "a" })]))))
 			}
 		}
 		slices.Sort(out)
@@ -210,11 +210,6 @@ func TestOrderMakesNoDifference(t *testing.T) {
 		require.Equal(t, want, describe(o, shuffled(r, types), shuffled(r, templates)))
 	}
 	require.Equal(t, untouched, base.Slices)
-}
-
-// base0 returns the type named "a".
-func base0(types []*cloudprovider.InstanceType) *cloudprovider.InstanceType {
-	return types[slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == "a" })]
 }
 
 func shuffled[T any](r *rand.Rand, list []T) []T {

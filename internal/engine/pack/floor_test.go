@@ -1,7 +1,6 @@
 package pack_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -171,7 +170,7 @@ func TestFloorAgainstOptimum(t *testing.T) {
 				bought[c] = rng.between(0, p.Classes[c].Count)
 			}
 			floor := pack.Floor(p, bought)
-			require.LessOrEqual(t, floor, least*(1+1e-9), "seed %d, bought %v\n%s", seed, bought, describeFloor(p))
+			require.LessOrEqual(t, floor, least*(1+1e-9), "seed %d, bought %v\nstocks %v\noptions %+v\nclasses %+v\nnodes %+v", seed, bought, p.Reservations, p.Options, p.Classes, p.Nodes)
 			best = max(best, floor)
 		}
 		if least > 0 {
@@ -266,8 +265,4 @@ func TestFloorOfComponents(t *testing.T) {
 		}
 		require.InDelta(t, tt.want, pack.Floor(p, bought), 1e-9, name)
 	}
-}
-
-func describeFloor(p *pack.Problem) string {
-	return fmt.Sprintf("stocks %v\noptions %+v\nclasses %+v\nnodes %+v", p.Reservations, p.Options, p.Classes, p.Nodes)
 }
