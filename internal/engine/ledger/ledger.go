@@ -22,6 +22,11 @@ type Ledger struct {
 
 	Hosts []hostSpread // by number in Rules.Host
 
+	// Relied says, by domain rule and after these by number in Rules.Host, that a topology spread may
+	// have allowed a pod only because no domain or node that it counts was empty: no empty one may be
+	// added.
+	Relied []bool
+
 	journal journal
 	keys    []int // the last result of KeysOfCell
 
@@ -37,8 +42,6 @@ type Count struct {
 	Least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
 	Owners  []int // pods that have the rule, for an anti-affinity
 	spare   []int // headroom pods that a spread counts; only other headroom pods are spread over them
-
-	Relies bool // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
 
 	elsewhere bool // the rule counts a pod on a node outside all of its domains
 }
@@ -84,7 +87,7 @@ func (l *Ledger) Covers(rule, domain int) bool {
 // New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
 	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]Count, len(p.Rules.Domain)), ways: make([]nodeCount, p.Rules.Ways())}
-	l.Hosts = make([]hostSpread, len(p.Rules.Host))
+	l.Hosts, l.Relied = make([]hostSpread, len(p.Rules.Host)), make([]bool, len(p.Rules.Domain)+len(p.Rules.Host))
 	size := len(p.Classes) + len(p.ByDaemon)
 	for i := range p.Rules.Domain {
 		size += 4 * len(p.Rules.Domain[i].Members)
@@ -140,11 +143,10 @@ func (l *Ledger) Open(s *Bin) {
 		return // the baseline counts its domains
 	}
 	l.countNode(s, 1)
-	l.countDaemons(s, 1)
 }
 
-// countNode adds n, 1 or -1, to the count of nodes in the domains of a node that the baseline does
-// not count, for topology spreads.
+// countNode adds n, 1 or -1, times a node that the baseline does not count: to the nodes in its
+// domains, for topology spreads, and to the counts of its DaemonSet pods.
 func (l *Ledger) countNode(s *Bin, n int) {
 	for w := range l.ways {
 		rule, c := l.P.Rules.OfWay(w), &l.ways[w]
@@ -162,12 +164,8 @@ func (l *Ledger) countNode(s *Bin, n int) {
 			c.certain[d] += n
 		}
 	}
-}
-
-// countDaemons adds n, 1 or -1, to the counts of the DaemonSet pods of a new node.
-func (l *Ledger) countDaemons(s *Bin, n int) {
 	if s.Node >= 0 {
-		return // the baseline counts them
+		return // the baseline counts its DaemonSet pods
 	}
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		l.Daemon[d.Number] += n
@@ -186,11 +184,9 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 	l.Save(s)
 	l.countPods(s, -1)
 	l.countNode(s, -1)
-	l.countDaemons(s, -1)
 	s.BinType, s.At = as, BinTypeLocations(l.P, as)
 	l.lookAgain(s)
 	l.countNode(s, 1)
-	l.countDaemons(s, 1)
 	l.countPods(s, 1)
 }
 

@@ -17,11 +17,7 @@ type hostSpread struct {
 	tally map[int]int       // by hostCount.least: the number of nodes that it may count
 	sure  int               // number of nodes that it certainly counts
 
-	// relies says that a pod was allowed only because no counted node was empty, so no further
-	// counted node may be added.
-	relies bool
-
-	marked, relied bool // it was counted at the mark, and relies was set
+	marked bool // it was counted at the mark
 }
 
 // hostCount has the counts of a constraint on one node, as Count has those of a domain.
@@ -153,7 +149,6 @@ func (l *Ledger) Shut(s *Bin) {
 	l.Save(s)
 	s.Shut = true
 	l.countNode(s, -1)
-	l.countDaemons(s, -1)
 	l.lookAgain(s)
 }
 
@@ -168,7 +163,7 @@ func (l *Ledger) RecordReliance(class int, s *Bin) {
 // in the counts already.
 func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
 	for _, r := range l.P.Rules.ByClass[class].Owns {
-		l.Counts[r].Relies = l.Counts[r].Relies || l.DomainRelies(r, class, s, counted)
+		l.Relied[r] = l.Relied[r] || l.DomainRelies(r, class, s, counted)
 	}
 }
 
@@ -177,8 +172,9 @@ func (l *Ledger) recordHostReliance(class int, s *Bin, counted bool) {
 	if l.P.Classes[class].Headroom {
 		return
 	}
+	relied := l.hostsRelied()
 	for _, i := range l.HostsOf(class) {
-		l.Hosts[i].relies = l.Hosts[i].relies || l.HostRelies(i, class, s, counted)
+		relied[i] = relied[i] || l.HostRelies(i, class, s, counted)
 	}
 }
 
@@ -215,10 +211,11 @@ func (l *Ledger) own(class, selection int) int {
 	return 0
 }
 
+// hostsRelied returns the part of Relied that is by number in Rules.Host.
+func (l *Ledger) hostsRelied() []bool { return l.Relied[len(l.Counts):] }
+
 // Relies says whether a pod was allowed only because no counted node was empty.
-func (l *Ledger) Relies() bool {
-	return slices.ContainsFunc(l.Hosts, func(h hostSpread) bool { return h.relies })
-}
+func (l *Ledger) Relies() bool { return slices.Contains(l.hostsRelied(), true) }
 
 // RecordRelianceOfAll calls RecordReliance for all pods counted.
 func (l *Ledger) RecordRelianceOfAll() {
@@ -232,8 +229,8 @@ func (l *Ledger) RecordRelianceOfAll() {
 // Reliances lists the constraints that allowed a pod only because no counted node was empty, as
 // indexes in Hosts.
 func (l *Ledger) Reliances() (out []int) {
-	for i := range l.Hosts {
-		if l.Hosts[i].relies {
+	for i, relied := range l.hostsRelied() {
+		if relied {
 			out = append(out, i)
 		}
 	}
@@ -242,27 +239,20 @@ func (l *Ledger) Reliances() (out []int) {
 
 // SetReliances marks constraints of pods counted here as reliances, if they are among hosts.
 func (l *Ledger) SetReliances(hosts []int) {
-	if len(hosts) == 0 {
-		return
-	}
-	for _, s := range l.Bins {
-		for _, m := range s.Pods {
-			for _, i := range l.HostsOf(m.Class) {
-				h := &l.Hosts[i]
-				h.relies = h.relies || slices.Contains(hosts, i)
-			}
+	relied := l.hostsRelied()
+	for c, n := range l.There {
+		if n == 0 || len(hosts) == 0 {
+			continue
+		}
+		for _, i := range l.HostsOf(c) {
+			relied[i] = relied[i] || slices.Contains(hosts, i)
 		}
 	}
 }
 
 // RecordRelianceAnew recomputes the reliances from the pods counted now and the given hosts.
 func (l *Ledger) RecordRelianceAnew(hosts []int) {
-	for i := range l.Hosts {
-		l.Hosts[i].relies = false
-	}
-	for i := range l.Counts {
-		l.Counts[i].Relies = false
-	}
+	clear(l.Relied)
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
 			l.recordDomainReliance(m.Class, s, true)
@@ -330,14 +320,14 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 // only because no domain was empty. before is the node as the ledger has it, nil if it is not in
 // the ledger; after is the node to be.
 func (l *Ledger) Extends(before, after *Bin) bool {
-	for i := range l.Hosts {
+	for i, relied := range l.hostsRelied() {
 		h := &l.Hosts[i]
-		if h.relies && !(before != nil && h.On[before.Number].may) && after.BinType.look(l.P, &h.Rule.DomainRule).May {
+		if relied && !(before != nil && h.On[before.Number].may) && after.BinType.look(l.P, &h.Rule.DomainRule).May {
 			return true
 		}
 	}
 	for i := range l.Counts {
-		if !l.Counts[i].Relies {
+		if !l.Relied[i] {
 			continue
 		}
 		rule := &l.P.Rules.Domain[i]
@@ -359,7 +349,7 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 func (l *Ledger) KeysOfCell(class int) []int {
 	l.keys = append(l.keys[:0], l.P.Counted[class]...)
 	for i := range l.Counts {
-		if l.Counts[i].Relies {
+		if l.Relied[i] {
 			l.keys = append(l.keys, l.P.Rules.Domain[i].Rule.Key)
 		}
 	}

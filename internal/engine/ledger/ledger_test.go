@@ -27,7 +27,7 @@ func TestSpreadsRelyWhereTheirPodsAre(t *testing.T) {
 	relies := func(class int, domains ...int) bool {
 		return ledger.New(p, []*ledger.Bin{{
 			At: []ledger.Location{{Domains: domains}}, Pods: []attempt.Bundled{{Class: class, Count: 1}},
-		}}).Counts[0].Relies
+		}}).Relied[0]
 	}
 	require.False(t, relies(0, 1), "one is there, as many as the skew")
 	require.True(t, relies(0, 0), "three are there")

@@ -28,7 +28,6 @@ func (l *Ledger) Drop() {
 	n := len(l.Bins) - 1
 	s := l.Bins[n]
 	l.countNode(s, -1)
-	l.countDaemons(s, -1)
 	for i := range l.Hosts {
 		if h := &l.Hosts[i]; h.Rule != nil {
 			h.shrink(n)

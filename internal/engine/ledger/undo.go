@@ -14,13 +14,13 @@ import (
 
 // journal has what Rewind needs.
 type journal struct {
-	on      bool
-	bins    int          // number of bins at the mark
-	saved   map[*Bin]int // index in was
-	was     []savedBin   // bins before their first change
-	hosts   []hostChange // in the order of the changes
-	domains []bool       // by domain rule: Relies
-	block   block
+	on     bool
+	bins   int          // number of bins at the mark
+	saved  map[*Bin]int // index in was
+	was    []savedBin   // bins before their first change
+	hosts  []hostChange // in the order of the changes
+	relied []bool
+	block  block
 }
 
 // savedBin is a bin before it changed.
@@ -43,13 +43,9 @@ func (l *Ledger) Mark() {
 	}
 	clear(j.saved)
 	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
-	j.block, j.domains = append(j.block[:0], l.block...), j.domains[:0]
+	j.block, j.relied = append(j.block[:0], l.block...), append(j.relied[:0], l.Relied...)
 	for i := range l.Hosts {
-		h := &l.Hosts[i]
-		h.marked, h.relied = h.Rule != nil, h.relies
-	}
-	for i := range l.Counts {
-		j.domains = append(j.domains, l.Counts[i].Relies)
+		l.Hosts[i].marked = l.Hosts[i].Rule != nil
 	}
 }
 
@@ -105,7 +101,6 @@ func (l *Ledger) Rewind() {
 	for i := range l.Hosts {
 		if h := &l.Hosts[i]; h.marked {
 			h.shrink(j.bins)
-			h.relies = h.relied
 		}
 	}
 	for _, c := range slices.Backward(j.hosts) {
@@ -116,9 +111,7 @@ func (l *Ledger) Rewind() {
 	}
 	l.Bins = l.Bins[:j.bins]
 	copy(l.block, j.block)
-	for i := range l.Counts {
-		l.Counts[i].Relies = j.domains[i]
-	}
+	copy(l.Relied, j.relied)
 	for i := range l.Hosts {
 		if h := &l.Hosts[i]; h.Rule != nil && !h.marked {
 			*h = l.newHostSpread(h.Rule)

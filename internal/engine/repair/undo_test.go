@@ -109,7 +109,7 @@ func (r *search) standing() string {
 		}
 		out += fmt.Sprintln(s.Number, s.Node, name, s.At, s.Free, s.Taken, s.Attached, s.Apart, s.Pods, s.PodIDs, s.Late, s.Shut)
 	}
-	return out + r.nodes() + fmt.Sprintf("%+v\n%v\n%+v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts)
+	return out + r.nodes() + fmt.Sprintf("%+v\n%v\n%+v\n%v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts, r.ledger.Relied)
 }
 
 // nodes returns what the topology spreads count of nodes.
@@ -130,9 +130,7 @@ func (r *search) nodes() (out string) {
 func (r *search) counts() string {
 	out := fmt.Sprintln(r.ledger.There, r.nodes())
 	for i := range r.ledger.Counts {
-		c := r.ledger.Counts[i]
-		c.Relies = false // that is about the past
-		out += fmt.Sprintf("%+v\n", c)
+		out += fmt.Sprintf("%+v\n", r.ledger.Counts[i])
 	}
 	return out
 }
