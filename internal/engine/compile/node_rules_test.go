@@ -36,7 +36,7 @@ func TestNodesTakeWhatThePackerDoes(t *testing.T) {
 			all := c.ByClass[class].All
 			want := !slices.ContainsFunc(all, func(m pack.Membership) bool {
 				sum := sums[m.Rule]
-				return !rules[m.Rule].Holds(sum.Owners+m.Owners, sum.Members+m.Members, sum.Both+m.Both)
+				return !rules[m.Rule].Holds(pack.Membership{Owners: sum.Owners + m.Owners, Members: sum.Members + m.Members, Both: sum.Both + m.Both})
 			})
 			require.Equal(t, want, c.NodeExcluder(class, there) == nil, "seed %d", seed)
 			if want {

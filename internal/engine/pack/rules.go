@@ -47,9 +47,7 @@ func AddPods(sum []Membership, n int, pod ...Membership) []Membership {
 		if !ok {
 			sum = slices.Insert(sum, i, Membership{Rule: m.Rule})
 		}
-		sum[i].Owners += n * m.Owners
-		sum[i].Members += n * m.Members
-		sum[i].Both += n * m.Both
+		sum[i] = sum[i].plus(&m, n)
 	}
 	return sum
 }
@@ -63,41 +61,38 @@ func find(in []Membership, rule int) (int, bool) {
 // the memberships there, sorted by rule.
 func (r *Rule) Admits(pod Membership, there []Membership) bool {
 	if i, ok := find(there, pod.Rule); ok {
-		return r.Holds(pod.Owners+there[i].Owners, pod.Members+there[i].Members, pod.Both+there[i].Both)
+		pod = pod.plus(&there[i], 1)
 	}
-	return r.Holds(pod.Owners, pod.Members, pod.Both)
+	return r.Holds(pod)
 }
 
-// standing is the count of a rule on a node.
-type standing struct{ owners, members, both int }
-
-// Holds says whether a rule allows these numbers of owners, members, and owners that are members.
-// If it allows some numbers, it allows any smaller ones.
-func (r *Rule) Holds(owners, members, both int) bool {
+// Holds says whether a rule allows pods with this sum of memberships. If it allows some numbers, it
+// allows any smaller ones.
+func (r *Rule) Holds(s Membership) bool {
 	if r.Kind == AtMost {
-		return owners == 0 || members <= r.Limit
+		return s.Owners == 0 || s.Members <= r.Limit
 	}
-	return owners == 0 || members == 0 || owners == 1 && members == 1 && both == 1
+	return s.Owners == 0 || s.Members == 0 || s.Owners == 1 && s.Members == 1 && s.Both == 1
 }
 
-func (r *Rule) holds(s standing) bool { return r.Holds(s.owners, s.members, s.both) }
-
-func (s standing) plus(p *Membership, n int) standing {
-	return standing{s.owners + p.Owners*n, s.members + p.Members*n, s.both + p.Both*n}
+// plus returns a sum of memberships with n more pods of membership p.
+func (s Membership) plus(p *Membership, n int) Membership {
+	s.Owners, s.Members, s.Both = s.Owners+p.Owners*n, s.Members+p.Members*n, s.Both+p.Both*n
+	return s
 }
 
 // Most returns how many pods with a membership, at most n, the rule allows on an empty node.
-func (r *Rule) Most(p Membership, n int) int { return r.most(standing{}, &p, n) }
+func (r *Rule) Most(p Membership, n int) int { return r.most(Membership{}, &p, n) }
 
-// most returns how many pods with a membership can join, at most n.
-func (r *Rule) most(s standing, p *Membership, n int) int {
-	if r.holds(s.plus(p, n)) {
+// most returns how many pods with a membership can join others of the sum s, at most n.
+func (r *Rule) most(s Membership, p *Membership, n int) int {
+	if r.Holds(s.plus(p, n)) {
 		return n
 	}
 	low, high := 0, n-1 // low is allowed
 	for low < high {
 		middle := (low + high + 1) / 2
-		if r.holds(s.plus(p, middle)) {
+		if r.Holds(s.plus(p, middle)) {
 			low = middle
 		} else {
 			high = middle - 1
@@ -109,16 +104,16 @@ func (r *Rule) most(s standing, p *Membership, n int) int {
 // tally counts the rules on one node. It is scratch space.
 type tally struct {
 	p       *Problem
-	now     []standing // by rule
+	now     []Membership // by rule
 	touched []int
 }
 
-func newTally(p *Problem) *tally { return &tally{p: p, now: make([]standing, len(p.Rules))} }
+func newTally(p *Problem) *tally { return &tally{p: p, now: make([]Membership, len(p.Rules))} }
 
 // begin starts a new node with the memberships of pods that run there.
 func (t *tally) begin(memberships []Membership) {
 	for _, r := range t.touched {
-		t.now[r] = standing{}
+		t.now[r] = Membership{}
 	}
 	t.touched = t.touched[:0]
 	t.add(memberships, 1)
@@ -128,7 +123,7 @@ func (t *tally) begin(memberships []Membership) {
 func (t *tally) add(memberships []Membership, n int) {
 	for i := range memberships {
 		p := &memberships[i]
-		if t.now[p.Rule] == (standing{}) {
+		if t.now[p.Rule] == (Membership{}) {
 			t.touched = append(t.touched, p.Rule)
 		}
 		t.now[p.Rule] = t.now[p.Rule].plus(p, n)

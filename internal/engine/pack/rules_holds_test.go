@@ -71,33 +71,33 @@ func TestRuleHolds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		rule Rule
-		s    standing
+		s    Membership
 		want bool
 	}{
-		{"nobody", Rule{Kind: Apart}, standing{}, true},
-		{"members without an owner", Rule{Kind: Apart}, standing{members: 9}, true},
-		{"owners that are no members", Rule{Kind: Apart}, standing{owners: 9}, true},
-		{"an owner that is a member", Rule{Kind: Apart}, standing{owners: 1, members: 1, both: 1}, true},
-		{"two of these", Rule{Kind: Apart}, standing{owners: 2, members: 2, both: 2}, false},
-		{"an owner and another that is a member", Rule{Kind: Apart}, standing{owners: 1, members: 1}, false},
-		{"an owner that is a member, and a mere owner", Rule{Kind: Apart}, standing{owners: 2, members: 1, both: 1}, false},
-		{"an owner that is a member, and a mere member", Rule{Kind: Apart}, standing{owners: 1, members: 2, both: 1}, false},
-		{"any number of members, and no owner to mind", Rule{Kind: AtMost, Limit: 1}, standing{members: 9}, true},
-		{"as many as the limit", Rule{Kind: AtMost, Limit: 2}, standing{owners: 2, members: 2, both: 2}, true},
-		{"one more", Rule{Kind: AtMost, Limit: 2}, standing{owners: 3, members: 3, both: 3}, false},
-		{"one owner among too many members", Rule{Kind: AtMost, Limit: 2}, standing{owners: 1, members: 3}, false},
-		{"owners do not count unless they are members", Rule{Kind: AtMost, Limit: 2}, standing{owners: 9, members: 2}, true},
+		{"nobody", Rule{Kind: Apart}, Membership{}, true},
+		{"members without an owner", Rule{Kind: Apart}, Membership{Members: 9}, true},
+		{"owners that are no members", Rule{Kind: Apart}, Membership{Owners: 9}, true},
+		{"an owner that is a member", Rule{Kind: Apart}, Membership{Owners: 1, Members: 1, Both: 1}, true},
+		{"two of these", Rule{Kind: Apart}, Membership{Owners: 2, Members: 2, Both: 2}, false},
+		{"an owner and another that is a member", Rule{Kind: Apart}, Membership{Owners: 1, Members: 1}, false},
+		{"an owner that is a member, and a mere owner", Rule{Kind: Apart}, Membership{Owners: 2, Members: 1, Both: 1}, false},
+		{"an owner that is a member, and a mere member", Rule{Kind: Apart}, Membership{Owners: 1, Members: 2, Both: 1}, false},
+		{"any number of members, and no owner to mind", Rule{Kind: AtMost, Limit: 1}, Membership{Members: 9}, true},
+		{"as many as the limit", Rule{Kind: AtMost, Limit: 2}, Membership{Owners: 2, Members: 2, Both: 2}, true},
+		{"one more", Rule{Kind: AtMost, Limit: 2}, Membership{Owners: 3, Members: 3, Both: 3}, false},
+		{"one owner among too many members", Rule{Kind: AtMost, Limit: 2}, Membership{Owners: 1, Members: 3}, false},
+		{"owners do not count unless they are members", Rule{Kind: AtMost, Limit: 2}, Membership{Owners: 9, Members: 2}, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.rule.holds(tt.s)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.rule.Holds(tt.s)) })
 	}
 }
 
-// TestRuleAgainstOwners compares holds with what each owner says, for all small
+// TestRuleAgainstOwners compares Holds with what each owner says, for all small
 // groups of pods.
 func TestRuleAgainstOwners(t *testing.T) {
 	for _, r := range someRules() {
 		for _, p := range everyMembership(6) {
-			require.Equal(t, allowed(r, individuals(p)), r.holds(standing{}.plus(&p, 1)), "%+v %+v", r, p)
+			require.Equal(t, allowed(r, individuals(p)), r.Holds(Membership{}.plus(&p, 1)), "%+v %+v", r, p)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestRuleAgainstOwners(t *testing.T) {
 func TestRuleAllowsFewer(t *testing.T) {
 	for _, r := range someRules() {
 		for _, p := range everyMembership(6) {
-			if !r.holds(standing{}.plus(&p, 1)) {
+			if !r.Holds(Membership{}.plus(&p, 1)) {
 				continue
 			}
 			for _, less := range []Membership{
@@ -115,7 +115,7 @@ func TestRuleAllowsFewer(t *testing.T) {
 				{Owners: p.Owners - 1, Members: p.Members - 1, Both: p.Both - 1},
 			} {
 				if less.Both >= 0 && less.Both <= min(less.Owners, less.Members) {
-					require.True(t, r.holds(standing{}.plus(&less, 1)), "%+v: %+v is allowed, %+v not", r, p, less)
+					require.True(t, r.Holds(Membership{}.plus(&less, 1)), "%+v: %+v is allowed, %+v not", r, p, less)
 				}
 			}
 		}
@@ -127,14 +127,14 @@ func TestRuleAllowsFewer(t *testing.T) {
 func TestRuleMost(t *testing.T) {
 	for _, r := range someRules() {
 		for _, there := range everyMembership(4) {
-			now := standing{}.plus(&there, 1)
-			if !r.holds(now) {
+			now := Membership{}.plus(&there, 1)
+			if !r.Holds(now) {
 				continue
 			}
 			for _, membership := range everyMembership(2) {
 				for n := range 8 {
 					want := 0
-					for want < n && r.holds(now.plus(&membership, want+1)) {
+					for want < n && r.Holds(now.plus(&membership, want+1)) {
 						want++
 					}
 					require.Equal(t, want, r.most(now, &membership, n), "%+v on %+v, %d of %+v", r, there, n, membership)
@@ -147,7 +147,7 @@ func TestRuleMost(t *testing.T) {
 // TestRuleMostOfACrowdedNode: a node that breaks a rule already, as pods may
 // that were bound by hand, takes no owner and no member more.
 func TestRuleMostOfACrowdedNode(t *testing.T) {
-	now := standing{owners: 3, members: 3, both: 3}
+	now := Membership{Owners: 3, Members: 3, Both: 3}
 	for _, r := range []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 2}} {
 		require.Zero(t, r.most(now, &Membership{Owners: 1, Members: 1, Both: 1}, 5))
 		require.Zero(t, r.most(now, &Membership{Members: 1}, 5))
