@@ -86,7 +86,7 @@ type baseline struct {
 
 func newBaseline(p *Problem, k *classifier) *baseline {
 	x := &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, constraining: k.constraining, bound: k.bound, limits: k.boundLimits, kinds: make([][]boundMembership, p.boundKinds.Count()/kindsPage+1)}
-	x.nobody = boundMembership{known: true, selected: bitset.New(len(p.Rules.selections))}
+	x.nobody = boundMembership{known: true, PodRules: PodRules{Selected: bitset.New(len(p.Rules.selections))}}
 	if x.candidates = k.selectorIndex.Candidates(p.boundKinds); x.candidates != nil {
 		for _, kind := range k.constraining {
 			x.candidates.Add(int(kind))
@@ -219,11 +219,10 @@ func (x *baseline) node(n *model.Existing, index int) (parts []pack.Membership) 
 			continue
 		}
 		l := x.boundMembership(kind)
-		x.pod(n, l.counted, l.owns, true)
-		x.noteMember(n, index, l.selected, true)
+		x.pod(n, index, &l.PodRules, true)
 		parts = pack.AddPods(parts, 1, l.parts...)
 		for s, counts := range x.p.SoftScores.Bound { // the order does not matter
-			if index >= 0 && l.selected.Has(s) {
+			if index >= 0 && l.Selected.Has(s) {
 				counts[index]++
 			}
 		}
@@ -232,8 +231,7 @@ func (x *baseline) node(n *model.Existing, index int) (parts []pack.Membership) 
 		return parts
 	}
 	for _, d := range x.p.daemonsTo(n) {
-		x.pod(n, d.Joins, d.Owns, n.Settling())
-		x.noteMember(n, index, d.Selected, n.Settling())
+		x.pod(n, index, &d.PodRules, n.Settling())
 	}
 	for _, i := range n.Daemons {
 		d := &x.p.Daemons[i]
@@ -295,12 +293,12 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	return out
 }
 
-// pod adds one pod on a node to the domain rules that count it (counted) and to those that the pod
-// itself has (owns). sure says that the pod is certain to run there; else DomainRule.Perhaps counts
-// it.
-func (x *baseline) pod(n *model.Existing, counted, owns []int, sure bool) {
+// pod counts one pod on a node. sure says that the pod is certain to run there; else
+// DomainRule.Perhaps counts it.
+func (x *baseline) pod(n *model.Existing, index int, rules *PodRules, sure bool) {
+	x.noteMember(n, index, rules.Selected, sure)
 	_, missing := model.PoolOfMissing(n.Name()) // a missing node starts after pods of the plan are bound
-	for _, i := range counted {
+	for _, i := range rules.Joins {
 		rule := &x.r.Domain[i]
 		if rule.Rule.Key < 0 {
 			continue
@@ -317,7 +315,7 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, sure bool) {
 			rule.Elsewhere = true
 		}
 	}
-	for _, i := range owns {
+	for _, i := range rules.Owns {
 		if k := x.r.Domain[i].Rule.Key; k >= 0 && n.At[k] >= 0 {
 			x.r.Domain[i].Owners[n.At[k]]++
 		}
@@ -326,11 +324,31 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, sure bool) {
 
 // boundMembership has the rules that concern a kind of running pod.
 type boundMembership struct {
-	selected bitset.Set // selections that select it; nil until needed
-	known    bool       // the other fields are set
-	counted  []int      // domain rules that count it
-	owns     []int      // domain rules that it has
-	parts    []pack.Membership
+	PodRules
+	known bool // the other fields are set
+	parts []pack.Membership
+}
+
+// PodRules has the domain rules that concern a pod that is not of a class.
+type PodRules struct {
+	Selected bitset.Set // selections that select the pod
+	Joins    []int      // domain rules that count it
+	Owns     []int      // domain rules of its own anti-affinity
+}
+
+// rulesOf returns the rules that concern a pod, given the selections that select it and its required
+// anti-affinity.
+func (x *baseline) rulesOf(selected bitset.Set, apart []workload.Term) PodRules {
+	out := PodRules{Selected: selected}
+	for s := range selected.All() {
+		out.Joins = append(out.Joins, x.r.bySelection[s]...)
+	}
+	for _, t := range apart {
+		if r, ok := x.byTerm[t]; ok {
+			out.Owns = append(out.Owns, r)
+		}
+	}
+	return out
 }
 
 // kindsPage is the number of kinds on a page: most problems need few kinds.
@@ -347,15 +365,6 @@ func (x *baseline) kind(kind int32) *boundMembership {
 	return &(*page)[kind%kindsPage]
 }
 
-// selected returns the selections that select a kind of pod.
-func (x *baseline) selected(kind int32) bitset.Set {
-	l := x.kind(kind)
-	if l.selected == nil {
-		l.selected = x.selectorIndex.Members[x.selectorIndex.Of(x.p.boundKinds.Pod(kind))]
-	}
-	return l.selected
-}
-
 // boundMembership returns the rules that concern a kind of pod. All rules must be known.
 func (x *baseline) boundMembership(kind int32) *boundMembership {
 	l := x.kind(kind)
@@ -364,20 +373,11 @@ func (x *baseline) boundMembership(kind int32) *boundMembership {
 	}
 	l.known = true
 	pod := x.p.boundKinds.Pod(kind)
-	for s := range x.selected(kind).All() {
-		for _, i := range x.r.bySelection[s] {
-			rule := &x.r.Domain[i]
-			if rule.Rule.Key >= 0 && (rule.Kind != topology.Spread || pod.DeletionTimestamp == nil) {
-				l.counted = append(l.counted, i)
-			}
-		}
+	l.PodRules = x.rulesOf(x.selectorIndex.Members[x.selectorIndex.Of(pod)], x.bound[kind])
+	if pod.DeletionTimestamp != nil {
+		l.Joins = slices.DeleteFunc(l.Joins, func(r int) bool { return x.r.Domain[r].Kind == topology.Spread })
 	}
-	for _, t := range x.bound[kind] {
-		if i, ok := x.byTerm[t]; ok && x.r.Domain[i].Rule.Key >= 0 {
-			l.owns = append(l.owns, i)
-		}
-	}
-	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind], podlife.OfDaemonSet(pod))
+	l.parts = x.addPod(nil, pod, l.Selected, x.bound[kind], podlife.OfDaemonSet(pod))
 	l.parts = x.limitParts(l.parts, x.limits[kind])
 	return l
 }

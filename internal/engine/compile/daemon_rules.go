@@ -17,27 +17,21 @@ import (
 
 // DaemonRules has the rules that concern the pod of a DaemonSet.
 type DaemonRules struct {
-	Joins    []int      // domain rules that count the pod
-	Owns     []int      // domain rules of the pod's own anti-affinity
-	Selected bitset.Set // selections that select the pod
-	On       bitset.Set // options on which it runs, or may run because a label is open
-	Sure     bitset.Set // options on which it certainly runs
+	PodRules
+	On   bitset.Set // options on which it runs, or may run because a label is open
+	Sure bitset.Set // options on which it certainly runs
 }
 
 // findDaemonRules computes ByDaemon: the rules of each DaemonSet whose pods take part in
 // constraints of, or about, pods to be placed.
 func (p *Problem) findDaemonRules(x *baseline) {
 	asked := bitset.New(len(p.Rules.selections)) // selections of constraints over the hostname
+	p.followed = map[int][]int{}
 	for c := range p.Classes {
 		for _, t := range p.Classes[c].Terms {
 			if t.Weight == 0 && t.Key == corev1.LabelHostname && t.Kind != topology.Apart {
 				asked.Add(t.Pods)
 			}
-		}
-	}
-	p.followed = map[int][]int{}
-	for c := range p.Classes {
-		for _, t := range p.Classes[c].Terms {
 			if p.FollowsDaemons(t) {
 				p.followed[c] = append(p.followed[c], t.Pods)
 			}
@@ -47,19 +41,8 @@ func (p *Problem) findDaemonRules(x *baseline) {
 	for i := range p.Daemons {
 		d := &p.Daemons[i]
 		p.ofDaemon[i] = -1
-		rules := DaemonRules{Selected: d.Selected, On: p.onDaemon[i]}
-		for s := range d.Selected.All() {
-			for _, r := range p.Rules.bySelection[s] {
-				if p.Rules.Domain[r].Term.Weight == 0 {
-					rules.Joins = append(rules.Joins, r)
-				}
-			}
-		}
-		for _, t := range d.Apart {
-			if r, ok := x.byTerm[t]; ok {
-				rules.Owns = append(rules.Owns, r)
-			}
-		}
+		rules := DaemonRules{PodRules: x.rulesOf(d.Selected, d.Apart), On: p.onDaemon[i]}
+		rules.Joins = slices.DeleteFunc(rules.Joins, func(r int) bool { return p.Rules.Domain[r].Term.Weight > 0 })
 		if len(rules.Joins)+len(rules.Owns) == 0 && !d.Selected.Overlaps(asked) {
 			continue
 		}
