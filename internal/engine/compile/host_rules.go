@@ -27,9 +27,10 @@ func (p *Problem) newHostRule(rule *DomainRule) *HostRule {
 		There:      make([]int32, len(p.Nodes)),
 		Perhaps:    make([]int32, len(p.Nodes)),
 	}
+	node := p.Rules.nodeIndex[spreadKey(rule.Term)]
 	for i := range p.Nodes {
 		out.Looks[i] = p.LooksAt(&out.DomainRule, &p.Nodes[i])
-		out.There[i] = int32(p.membersOf(rule.Term, p.NodeParts[i]))
+		out.There[i] = int32(pack.InRule(p.NodeParts[i], node).Members)
 		if n := &p.Nodes[i]; len(p.ByDaemon) > 0 && !n.Settling() {
 			for _, d := range p.daemonsTo(n) {
 				if d.Selected.Has(rule.Term.Pods) {
@@ -40,7 +41,7 @@ func (p *Problem) newHostRule(rule *DomainRule) *HostRule {
 	}
 	for i := range p.Gone {
 		if g := &p.Gone[i]; p.LooksAt(&out.DomainRule, &g.Existing) {
-			out.Gone = append(out.Gone, p.membersOf(rule.Term, g.Parts))
+			out.Gone = append(out.Gone, pack.InRule(g.Parts, node).Members)
 		}
 	}
 	return out
@@ -49,18 +50,6 @@ func (p *Problem) newHostRule(rule *DomainRule) *HostRule {
 // IsMember says whether a selection selects the pods of a class and these are not headroom.
 func (p *Problem) IsMember(class, selection int) bool {
 	return p.Classes[class].Selected.Has(selection) && !p.Classes[class].Headroom
-}
-
-// membersOf returns the number of pods that a spread over the hostname counts among the memberships
-// of a node.
-func (p *Problem) membersOf(t workload.Term, parts []pack.Membership) int {
-	rule := p.Rules.nodeIndex[spreadKey(t)]
-	for _, part := range parts {
-		if part.Rule == rule {
-			return part.Members
-		}
-	}
-	return 0
 }
 
 // HostSpread returns a topology spread constraint of a class over the hostname as a DomainRule.

@@ -396,13 +396,8 @@ func (r *Rules) CountedOverNodes(p *Problem, c int) bool {
 
 // joinNode makes a class a member of a rule over nodes.
 func (d *ClassRules) joinNode(n int) {
-	owner := 0
-	for i := range d.Parts {
-		if d.Parts[i].Rule == n && d.Parts[i].Owners > 0 {
-			owner = 1
-		}
-	}
-	d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: n, Members: 1, Both: owner})
+	both := min(pack.InRule(d.Parts, n).Owners, 1)
+	d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: n, Members: 1, Both: both})
 }
 
 // latest returns, by rule over nodes, the last phase in which a class has it.

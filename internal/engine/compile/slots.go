@@ -84,15 +84,13 @@ func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
 	}
 	pods := 0
 	for c := range r.ByClass {
-		for _, part := range r.ByClass[c].Parts {
-			if part.Rule != n {
-				continue
-			}
-			if part.Owners != 1 || part.Members != 1 || part.Both != 1 {
-				return nil, 0
-			}
+		switch part := pack.InRule(r.ByClass[c].Parts, n); part {
+		case pack.Membership{Rule: n}:
+		case pack.Membership{Rule: n, Owners: 1, Members: 1, Both: 1}:
 			s.Takes[c] = true
 			pods += len(p.Classes[c].Pods)
+		default:
+			return nil, 0
 		}
 	}
 	return s, pods
@@ -170,14 +168,11 @@ func (r *Rules) setSlots(out []int64, parts []pack.Membership) {
 		s := &r.Slots[i]
 		left := s.count
 		for _, n := range s.Rules {
-			for _, part := range parts {
-				switch {
-				case part.Rule != n:
-				case r.Node[n].Kind == pack.AtMost:
-					left = min(left, s.count-part.Members)
-				default:
-					left = 0
-				}
+			switch part := pack.InRule(parts, n); {
+			case r.Node[n].Kind == pack.AtMost:
+				left = min(left, s.count-part.Members)
+			case part.Owners+part.Members > 0:
+				left = 0
 			}
 		}
 		out[i] = int64(max(left, 0))

@@ -60,10 +60,16 @@ func find(in []Membership, rule int) (int, bool) {
 // Admits says whether the rule allows one more pod with a membership in it on a node with pods of
 // the memberships there, sorted by rule.
 func (r *Rule) Admits(pod Membership, there []Membership) bool {
-	if i, ok := find(there, pod.Rule); ok {
-		pod = pod.plus(&there[i], 1)
+	return r.Holds(InRule(there, pod.Rule).plus(&pod, 1))
+}
+
+// InRule returns the membership in a rule of pods with the memberships sum, sorted by rule. It counts
+// no pods if sum does not have the rule.
+func InRule(sum []Membership, rule int) Membership {
+	if i, ok := find(sum, rule); ok {
+		return sum[i]
 	}
-	return r.Holds(pod)
+	return Membership{Rule: rule}
 }
 
 // Holds says whether a rule allows pods with this sum of memberships. If it allows some numbers, it
