@@ -20,8 +20,8 @@ type Barrier struct {
 	Rule    *compile.DomainRule
 	Members []int  // matching pods by value
 	Counted []bool // by value: the constraint counts it as a domain
-	Node    []bool // by value: a node has it
 	Open    []int  // values into which the constraint admits one more pod
+	Domains int    // number of values that a node certainly has
 }
 
 // because explains how a barrier excludes pods of a class. If the barrier admits pods to some
@@ -94,14 +94,9 @@ func (e *explainer) values(b *Barrier) []string {
 
 // leastFilled describes the values into which a spread admits one more pod of the class.
 func (e *explainer) leastFilled(b *Barrier) string {
-	domains, short := 0, ""
-	for _, there := range b.Node {
-		if there {
-			domains++
-		}
-	}
-	if domains < b.Rule.MinDomains {
-		short = fmt.Sprintf(" (minDomains is %d, and only %d can be counted on)", b.Rule.MinDomains, domains)
+	short := ""
+	if b.Domains < b.Rule.MinDomains {
+		short = fmt.Sprintf(" (minDomains is %d, and only %d can be counted on)", b.Rule.MinDomains, b.Domains)
 	}
 	switch len(b.Open) {
 	case 0:

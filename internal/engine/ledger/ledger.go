@@ -53,13 +53,11 @@ type nodeCount struct {
 	may     []int  // new nodes that may be in the domain and may be counted
 }
 
-// has says whether an existing or new node is certainly in a domain.
-func (n *nodeCount) has(domain int) bool { return n.sure[domain] || n.certain[domain] > 0 }
-
-// domains returns the number of domains that certainly have a node, if one more domain gets a node.
+// domains returns the number of domains in which an existing or new node certainly is, if the domain
+// more, negative for none, gets a node too.
 func (n *nodeCount) domains(more int) (sum int) {
 	for d := range n.sure {
-		if d == more || n.has(d) {
+		if d == more || n.sure[d] || n.certain[d] > 0 {
 			sum++
 		}
 	}
@@ -71,11 +69,13 @@ func (c *Count) any() bool {
 	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
 }
 
-// HasNode says whether an existing or new node that a topology spread counts is certainly in a
-// domain. It is false for other rules.
-func (l *Ledger) HasNode(rule, domain int) bool {
-	w := l.P.Rules.Domain[rule].Way
-	return w >= 0 && l.ways[w].has(domain)
+// Domains returns the number of domains of a topology spread in which a node that it counts certainly
+// is; 0 for other rules.
+func (l *Ledger) Domains(rule int) int {
+	if w := l.P.Rules.Domain[rule].Way; w >= 0 {
+		return l.ways[w].domains(-1)
+	}
+	return 0
 }
 
 // Covers says whether a topology spread certainly counts a domain. It is false for other rules.

@@ -117,9 +117,9 @@ func (r *search) nodes() (out string) {
 	for i := range r.p.Rules.Domain {
 		if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread && rule.Rule.Key >= 0 {
 			_, least, has := r.ledger.Spread(i)
-			out += fmt.Sprint(least)
+			out += fmt.Sprint(least, " ", r.ledger.Domains(i))
 			for d := range rule.Members {
-				out += fmt.Sprint(" ", has(d), r.ledger.HasNode(i, d), r.ledger.Covers(i, d))
+				out += fmt.Sprint(" ", has(d), r.ledger.Covers(i, d))
 			}
 		}
 	}

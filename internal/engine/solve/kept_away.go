@@ -100,17 +100,14 @@ func (d *diagnosis) ruleAdmitsDomain(c, r int, own bool, domain int) bool {
 // the class, or other nodes that a spread counts, may be.
 func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	p, count := d.p, &d.ledger.Counts[r]
-	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members}
-	for domain := range count.Members {
-		out.Counted, out.Node = append(out.Counted, d.ledger.Covers(r, domain)), append(out.Node, d.ledger.HasNode(r, domain))
-	}
+	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members, Domains: d.ledger.Domains(r)}
 	at := slices.Index(keys, out.Rule.Rule.Key)
 	reached := func(domain int) bool {
 		return slices.ContainsFunc(p.Cells[c], func(cell topology.Cell) bool { return cell.At[at] == domain })
 	}
 	for domain := range out.Members {
-		spread := out.Rule.Kind == topology.Spread && out.Counted[domain]
-		if (spread || reached(domain)) && d.ruleAdmitsDomain(c, r, own, domain) {
+		out.Counted = append(out.Counted, d.ledger.Covers(r, domain))
+		if (out.Counted[domain] || reached(domain)) && d.ruleAdmitsDomain(c, r, own, domain) {
 			out.Open = append(out.Open, domain)
 		}
 	}
