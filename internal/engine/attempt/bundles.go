@@ -230,12 +230,12 @@ func (b *bundler) options(c int) bitset.Set {
 
 // lowerBundle returns a bundle as the packer sees it. Alternatives of its pods that leave labels
 // open are not combined: such a bundle takes only alternatives that leave none open.
-func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, Item) {
+func lowerBundle(p *compile.Problem, b *bundle, pin requirements.Set, kinds map[int32]int32) (pack.Class, Item) {
 	out := pack.Class{Request: b.request, Count: 1, Memberships: b.parts}
 	var options bitset.Set
 	var asked requirements.Set
 	for _, m := range b.members {
-		class, l := LowerWith(a, m.Class, pin, preferred, kinds)
+		class, l := LowerWith(p.Admission, m.Class, pin, nil, kinds)
 		out.Kind = class.Kind
 		if len(class.Variants) == 0 {
 			return out, Item{}
@@ -247,7 +247,7 @@ func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferre
 		options.And(v.Options)
 		asked = asked.Intersect(l.Sources[0])
 	}
-	options.And(a.Fits(b.request))
-	out.Variants = []pack.Variant{{Options: options, Trait: a.TraitOf(asked)}}
+	options.And(p.Admission.Fits(b.request))
+	out.Variants = []pack.Variant{{Options: options, Trait: p.Traits.Of(asked)}}
 	return out, Item{Sources: []requirements.Set{asked}}
 }

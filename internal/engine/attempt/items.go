@@ -82,7 +82,7 @@ func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 			continue
 		}
 		b := &s.Bundler.Bundles[i]
-		class, l := lowerBundle(p.Admission, b, s.Parts[parts[0]].pin, nil, s.kinds)
+		class, l := lowerBundle(p, b, s.Parts[parts[0]].pin, s.kinds)
 		class.Urgency = s.priorityWeight(p, b.members[0].Class)
 		l.Parts = parts
 		for _, m := range b.members {

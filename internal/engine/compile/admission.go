@@ -208,9 +208,6 @@ func (a *Admission) Fits(request []int64) bitset.Set {
 	})
 }
 
-// TraitOf returns the trait of the requirements of a set on contested labels.
-func (a *Admission) TraitOf(s requirements.Set) int32 { return a.p.Traits.Of(s) }
-
 // Within says whether capacity is at least the request for every resource.
 func Within(request, capacity []int64) bool {
 	for r, want := range request {

@@ -91,12 +91,13 @@ func Hold(p *compile.Problem, s *Bin, podIDs []int32) {
 		s.Free, s.Attached, s.Apart = slices.Clone(n.Free), n.Attached, slices.Clone(p.NodeParts[s.Node])
 	}
 	for _, podID := range podIDs {
-		AddTo(p, s, p.ClassOf[podID], podID)
+		addTo(p, s, podID)
 	}
 }
 
-// AddTo puts a pod on a bin.
-func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
+// addTo puts a pod on a bin.
+func addTo(p *compile.Problem, s *Bin, podID int32) {
+	c := p.ClassOf[podID]
 	takes := p.Takes(c, s.Attached)
 	if s.Node >= 0 {
 		attempt.Subtract(s.Free, takes)

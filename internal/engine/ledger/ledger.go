@@ -192,9 +192,8 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 
 // Place puts a pod on a bin.
 func (l *Ledger) Place(podID int32, s *Bin) {
-	c := l.P.ClassOf[podID]
-	AddTo(l.P, s, c, podID)
-	l.Count(c, 1, s)
+	addTo(l.P, s, podID)
+	l.Count(l.P.ClassOf[podID], 1, s)
 	s.Late = true
 }
 

@@ -139,7 +139,7 @@ func (g *inserter) find(c, n int) *ledger.Bin {
 		}
 	}
 	if best != nil {
-		g.become(best, bestBinType)
+		g.ledger.Become(best, bestBinType)
 	}
 	return best
 }

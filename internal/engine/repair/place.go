@@ -39,7 +39,7 @@ func (g *placer) onto(s *ledger.Bin, c int) bool {
 		if sh == nil {
 			return false
 		}
-		g.become(s, sh)
+		g.ledger.Become(s, sh)
 		return true
 	}
 	if g.left <= 0 {
@@ -54,11 +54,6 @@ func (g *placer) onto(s *ledger.Bin, c int) bool {
 // that they stand for are checked directly.
 func (g *placer) takes(c int, s *ledger.Bin) []int64 {
 	return g.p.OfResources(g.p.Takes(c, s.Attached))
-}
-
-// become changes the bin type of a new node.
-func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
-	g.ledger.Become(s, sh)
 }
 
 // put places a pod on a bin, after all pods counted so far.

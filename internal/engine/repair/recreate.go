@@ -258,7 +258,7 @@ func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
 	r.ledger.Save(to)
 	if as != nil && as != to.BinType {
 		r.budget -= as.Price() - to.BinType.Price()
-		r.become(to, as)
+		r.ledger.Become(to, as)
 	}
 	r.placer.put(to, podID)
 	r.moved = append(r.moved, podID)

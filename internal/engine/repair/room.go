@@ -108,7 +108,7 @@ func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
 	case best.Number < 0:
 		r.open(best)
 	case as != nil:
-		r.become(best, as)
+		r.ledger.Become(best, as)
 	}
 	return best
 }
@@ -194,7 +194,7 @@ func (r *search) decide(c int) bool {
 			}
 		}
 		if sh := r.shaped(s, options, s.BinType.Trait, s.BinType.Asked); sh != nil && !options.Equal(s.BinType.Options) {
-			r.become(s, r.st.cloneBinType(sh))
+			r.ledger.Become(s, r.st.cloneBinType(sh))
 			some = true
 		}
 	}
