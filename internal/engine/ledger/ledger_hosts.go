@@ -217,7 +217,7 @@ func (l *Ledger) hostsRelied() []bool { return l.Relied[len(l.Counts):] }
 // Relies says whether a pod was allowed only because no counted node was empty.
 func (l *Ledger) Relies() bool { return slices.Contains(l.hostsRelied(), true) }
 
-// RecordRelianceOfAll calls RecordReliance for all pods counted.
+// RecordRelianceOfAll is RecordReliance for all pods counted, and for constraints over the hostname.
 func (l *Ledger) RecordRelianceOfAll() {
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
