@@ -135,7 +135,7 @@ func addRules(p *compile.Problem, class *topology.Class, m Bundled) {
 		class.Owns[i].Count += m.Count
 	}
 	for _, r := range d.Soft {
-		if slices.Contains(class.Keys, p.Rules.Domain[r].Rule.Key) {
+		if slices.Contains(class.Keys, p.Rules.Domain[r].Key) {
 			class.Owns = append(class.Owns, topology.Own{Rule: r, Count: m.Count, Weight: p.Rules.Domain[r].Term.Weight})
 		}
 	}
@@ -143,7 +143,7 @@ func addRules(p *compile.Problem, class *topology.Class, m Bundled) {
 		if p.Classes[m.Class].Headroom && p.Rules.Domain[r].Kind != topology.Apart && !slices.Contains(d.Owns, r) {
 			continue // headroom pods do not count for pods that exist
 		}
-		if p.Rules.Domain[r].Rule.Key < 0 {
+		if p.Rules.Domain[r].Key < 0 {
 			continue
 		}
 		i := slices.IndexFunc(class.Joins, func(j topology.Join) bool { return j.Rule == r })

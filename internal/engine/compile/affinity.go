@@ -55,11 +55,11 @@ func (r *Rules) dropCoveredAffinity(d *ClassRules) {
 		return
 	}
 	d.Owns = slices.DeleteFunc(d.Owns, func(o int) bool {
-		same := func(t workload.Term) bool { return t.Pods == r.Domain[o].Pods }
+		same := func(t workload.Term) bool { return t.Pods == r.Domain[o].Term.Pods }
 		return r.Domain[o].Kind == topology.Together && slices.ContainsFunc(d.With, same)
 	})
 	d.Spans = nil
 	for _, o := range d.Owns {
-		d.Span(r.Domain[o].Key)
+		d.Span(r.Domain[o].Term.Key)
 	}
 }

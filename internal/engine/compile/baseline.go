@@ -172,12 +172,12 @@ func (x *baseline) count(leaving []model.Existing) {
 	x.some = len(x.r.Node)+len(x.together)+len(p.SoftScores.Bound) > 0
 	for i := range x.r.Domain {
 		rule := &x.r.Domain[i]
-		rule.Rule.Key = p.Table.number(rule.Key)
-		if rule.Rule.Key < 0 {
+		rule.Key = p.Table.number(rule.Term.Key)
+		if rule.Key < 0 {
 			continue // the rule concerns no pod to be placed
 		}
 		x.some = true
-		n := len(p.Table.Values[rule.Rule.Key])
+		n := len(p.Table.Values[rule.Key])
 		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
 		if rule.Kind == topology.Spread && x.r.OfWay(rule.Way) != rule {
@@ -207,10 +207,10 @@ func (x *baseline) node(n *model.Existing, index int) (parts []pack.Membership) 
 	for w := range x.r.ofWay {
 		rule := x.r.OfWay(w)
 		x.looked[w] = false
-		if rule.Rule.Key < 0 {
+		if rule.Key < 0 {
 			continue
 		}
-		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
+		if d := n.At[rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
 			x.looked[w], rule.Sure[d] = true, !x.p.Opts.Placed || rule.Sure[d]
 		}
 	}
@@ -300,13 +300,13 @@ func (x *baseline) pod(n *model.Existing, index int, rules *PodRules, sure bool)
 	_, missing := model.PoolOfMissing(n.Name()) // a missing node starts after pods of the plan are bound
 	for _, i := range rules.Joins {
 		rule := &x.r.Domain[i]
-		if rule.Rule.Key < 0 {
+		if rule.Key < 0 {
 			continue
 		}
 		if rule.Kind == topology.Spread && !x.looked[rule.Way] {
 			continue
 		}
-		switch d := n.At[rule.Rule.Key]; {
+		switch d := n.At[rule.Key]; {
 		case d >= 0 && sure:
 			rule.Members[d]++
 		case d >= 0:
@@ -316,7 +316,7 @@ func (x *baseline) pod(n *model.Existing, index int, rules *PodRules, sure bool)
 		}
 	}
 	for _, i := range rules.Owns {
-		if k := x.r.Domain[i].Rule.Key; k >= 0 && n.At[k] >= 0 {
+		if k := x.r.Domain[i].Key; k >= 0 && n.At[k] >= 0 {
 			x.r.Domain[i].Owners[n.At[k]]++
 		}
 	}

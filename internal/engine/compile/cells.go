@@ -113,8 +113,8 @@ func (p *Problem) findCounted() {
 		d := &p.Rules.ByClass[c]
 		for _, r := range slices.Concat(d.Owns, d.Joins) {
 			rule := &p.Rules.Domain[r]
-			if rule.Rule.Key >= 0 && rule.Term.Weight == 0 && !slices.Contains(p.Counted[c], rule.Rule.Key) {
-				p.Counted[c] = append(p.Counted[c], rule.Rule.Key)
+			if rule.Key >= 0 && rule.Term.Weight == 0 && !slices.Contains(p.Counted[c], rule.Key) {
+				p.Counted[c] = append(p.Counted[c], rule.Key)
 			}
 		}
 		slices.Sort(p.Counted[c])

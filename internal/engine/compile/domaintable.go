@@ -30,7 +30,7 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 			wanted[key] = true
 		}
 		for _, i := range r.ByClass[c].Soft {
-			wanted[r.Domain[i].Key] = true
+			wanted[r.Domain[i].Term.Key] = true
 		}
 	}
 	t.Keys = slices.Sorted(maps.Keys(wanted))

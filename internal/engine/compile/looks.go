@@ -35,7 +35,7 @@ func (p *Problem) SpreadLooks() (out []DomainRule) {
 		}
 	}
 	for _, rule := range p.Rules.Domain {
-		if rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
+		if rule.Key >= 0 && rule.Kind == topology.Spread {
 			add(rule)
 		}
 	}
@@ -79,10 +79,10 @@ func (p *Problem) coverDomains() {
 	known := map[coverKey][]int{} // many constraints have the same domains
 	for i := range p.Rules.Domain {
 		rule := &p.Rules.Domain[i]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
+		if rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
 			continue
 		}
-		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00"), p.Classes[rule.Like].VolumeKey}
+		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Key, strings.Join(rule.Spans, "\x00"), p.Classes[rule.Like].VolumeKey}
 		domains, ok := known[id]
 		if !ok {
 			domains = p.LaunchableIn(rule)
@@ -108,7 +108,7 @@ type coverKey struct {
 // catalog leaves open has only the domains of nodes.
 func (p *Problem) LaunchableIn(rule *DomainRule) []int {
 	like, tolerations := &p.Classes[rule.Like], p.tolerations(rule)
-	key := p.Vocabulary.NormalizeKey(rule.Key)
+	key := p.Vocabulary.NormalizeKey(rule.Term.Key)
 	var spans []requirements.Requirement
 	for _, span := range rule.Spans {
 		spans = append(spans, requirements.Exists(p.Vocabulary.NormalizeKey(span)))
@@ -116,7 +116,7 @@ func (p *Problem) LaunchableIn(rule *DomainRule) []int {
 	var out []int
 	add := func(values []string) {
 		for _, v := range values {
-			if d, ok := p.Table.Index[rule.Rule.Key][v]; ok && !slices.Contains(out, d) {
+			if d, ok := p.Table.Index[rule.Key][v]; ok && !slices.Contains(out, d) {
 				out = append(out, d)
 			}
 		}

@@ -131,7 +131,7 @@ func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r 
 	var spans ClassRules
 	for _, rule := range d.Soft {
 		heaviest = max(heaviest, p.Rules.Domain[rule].Term.Weight)
-		spans.Span(p.Rules.Domain[rule].Key)
+		spans.Span(p.Rules.Domain[rule].Term.Key)
 	}
 	keys := p.Table.Numbers(spans.Spans)
 	if slices.Contains(keys, -1) {

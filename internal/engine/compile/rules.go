@@ -50,8 +50,6 @@ type wayRule struct {
 // hostname, which has no key of the domain table and no domains.
 type DomainRule struct {
 	topology.Rule
-	Key   string
-	Pods  int // index of the selection
 	Like  int // class whose node selection and tolerations decide which nodes count
 	Spans []string
 	Term  workload.Term
@@ -219,10 +217,10 @@ func (d *ClassRules) Span(key string) {
 // share it.
 func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
 	id := DomainRuleKey{Term: t}
-	rule := DomainRule{Rule: topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}, Key: t.Key, Pods: t.Pods, Like: c, Term: t, Way: -1}
+	rule := DomainRule{Rule: topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}, Like: c, Term: t, Way: -1}
 	list := &r.Domain
 	if t.Key == corev1.LabelHostname {
-		list, rule.Rule.Key = &r.Host, -1
+		list, rule.Key = &r.Host, -1
 	}
 	looks := way{key: t.Key, affinity: t.HonorAffinity, taint: t.HonorTaint}
 	if t.Kind == topology.Spread {
@@ -305,7 +303,7 @@ func (r *Rules) NodeExcluder(c int, there []pack.Membership) *workload.Term {
 func (r *Rules) join(p *Problem) {
 	r.bySelection = make([][]int, len(r.selections))
 	for i := range r.Domain {
-		r.bySelection[r.Domain[i].Pods] = append(r.bySelection[r.Domain[i].Pods], i)
+		r.bySelection[r.Domain[i].Term.Pods] = append(r.bySelection[r.Domain[i].Term.Pods], i)
 	}
 	r.nodesBySelection = make([][]int, len(r.selections))
 	for i := range r.Node {
@@ -365,10 +363,10 @@ func (r *Rules) setPhase(d *ClassRules, selected bitset.Set) {
 		case rule.Kind == topology.Apart:
 			// Excluded pods are assigned to domains, so that they avoid the domains of the others.
 			d.Phase = ByDomain
-			d.Span(rule.Key)
+			d.Span(rule.Term.Key)
 		case rule.Kind == topology.Together && rule.Owned && d.Phase == AtWill:
 			d.Phase = ByDomain // some class must be first
-			d.Span(rule.Key)
+			d.Span(rule.Term.Key)
 		}
 	}
 	if len(d.With) > 0 {
@@ -382,7 +380,7 @@ func (r *Rules) setPhase(d *ClassRules, selected bitset.Set) {
 	}
 	for _, j := range d.Joins {
 		if r.Domain[j].Owned {
-			d.Span(r.Domain[j].Key)
+			d.Span(r.Domain[j].Term.Key)
 		}
 	}
 }
@@ -424,11 +422,11 @@ func (r *Rules) setDepths(p *Problem) {
 			depth := 0
 			for _, o := range d.Owns {
 				rule := &r.Domain[o]
-				if rule.Kind != topology.Together || p.Classes[c].Selected.Has(rule.Pods) {
+				if rule.Kind != topology.Together || p.Classes[c].Selected.Has(rule.Term.Pods) {
 					continue
 				}
 				for other := range p.Classes {
-					if p.Classes[other].Refusal == nil && p.Classes[other].Selected.Has(rule.Pods) {
+					if p.Classes[other].Refusal == nil && p.Classes[other].Selected.Has(rule.Term.Pods) {
 						depth = max(depth, r.ByClass[other].Depth+1)
 					}
 				}

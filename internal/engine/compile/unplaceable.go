@@ -53,7 +53,7 @@ func (x *unplaceable) anywhere(c int) bool {
 func (x *unplaceable) excludedByRunningPods(c int, keys, at []int) bool {
 	d := &x.p.Rules.ByClass[c]
 	there := func(rule *DomainRule, counts []int) bool {
-		i := slices.Index(keys, rule.Rule.Key)
+		i := slices.Index(keys, rule.Key)
 		return rule.Kind == topology.Apart && i >= 0 && at[i] >= 0 && counts[at[i]] > 0
 	}
 	return slices.ContainsFunc(d.Owns, func(r int) bool { return there(&x.p.Rules.Domain[r], x.p.Rules.Domain[r].Members) }) ||

@@ -34,9 +34,9 @@ func (e *explainer) because(b *Barrier) *model.Reason {
 	if len(b.Open) == 0 {
 		return out
 	}
-	at := requirements.NewSet(requirements.In(e.p.Vocabulary.NormalizeKey(b.Rule.Key), e.values(b)...))
+	at := requirements.NewSet(requirements.In(e.p.Vocabulary.NormalizeKey(b.Rule.Term.Key), e.values(b)...))
 	out.Pools = e.poolsWith(requirements.Alternative{Set: at})
-	out.ExistingNodes = e.nodes(func(n *model.Existing) bool { return slices.Contains(b.Open, n.At[b.Rule.Rule.Key]) })
+	out.ExistingNodes = e.nodes(func(n *model.Existing) bool { return slices.Contains(b.Open, n.At[b.Rule.Key]) })
 	return out
 }
 
@@ -67,27 +67,27 @@ func (e *explainer) barred(b *Barrier) *model.Reason {
 	switch rule.Kind {
 	case topology.Spread:
 		return &model.Reason{Cause: model.CauseSpread, Detail: fmt.Sprintf(
-			"its topology spread constraint over %s with maxSkew %d %s; matching pods by value: %s", rule.Key, rule.Skew, e.leastFilled(b), countsOf)}
+			"its topology spread constraint over %s with maxSkew %d %s; matching pods by value: %s", rule.Term.Key, rule.Skew, e.leastFilled(b), countsOf)}
 	case topology.Together:
 		return &model.Reason{Cause: model.CauseAffinity, Detail: fmt.Sprintf(
 			"its required pod affinity over %s lets it only where matching pods are, and there it finds no room; matching pods by value: %s",
-			rule.Key, countsOf)}
+			rule.Term.Key, countsOf)}
 	}
 	for _, own := range e.p.Rules.ByClass[e.c].Owns {
 		if &e.p.Rules.Domain[own] == rule {
 			return &model.Reason{Cause: model.CauseAntiAffinity, Detail: fmt.Sprintf(
-				"its required pod anti-affinity over %s keeps it from every value with room; matching pods by value: %s", rule.Key, countsOf)}
+				"its required pod anti-affinity over %s keeps it from every value with room; matching pods by value: %s", rule.Term.Key, countsOf)}
 		}
 	}
 	return &model.Reason{Cause: model.CauseAntiAffinity, Detail: fmt.Sprintf(
-		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.Key)}
+		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.Term.Key)}
 }
 
 // values lists the label values into which a barrier admits one more pod.
 func (e *explainer) values(b *Barrier) []string {
 	out := make([]string, len(b.Open))
 	for i, d := range b.Open {
-		out[i] = e.p.Table.Values[b.Rule.Rule.Key][d]
+		out[i] = e.p.Table.Values[b.Rule.Key][d]
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func (e *explainer) leastFilled(b *Barrier) string {
 func counts(p *compile.Problem, b *Barrier) string {
 	const most = 12
 	var out []string
-	for d, value := range p.Table.Values[b.Rule.Rule.Key] {
+	for d, value := range p.Table.Values[b.Rule.Key] {
 		if b.Members[d] == 0 && !b.Rule.Counted[d] && !b.Counted[d] {
 			continue
 		}

@@ -214,10 +214,10 @@ func (s *BinType) look(p *compile.Problem, rule *compile.DomainRule) *look {
 		return known
 	}
 	*known = LooksAtBinType(p, rule, s)
-	if rule.Rule.Key >= 0 {
+	if rule.Key >= 0 {
 		known.Sure = known.Sure || s.Options.SubsetOf(p.LookedAt(rule, true)) // either condition is enough
 		known.in = lookedIn(p, rule, s)
-		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(p, s)[rule.Rule.Key].Domains) == 0)
+		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(p, s)[rule.Key].Domains) == 0)
 	}
 	return known
 }

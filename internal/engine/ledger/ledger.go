@@ -150,7 +150,7 @@ func (l *Ledger) Open(s *Bin) {
 func (l *Ledger) countNode(s *Bin, n int) {
 	for w := range l.ways {
 		rule, c := l.P.Rules.OfWay(w), &l.ways[w]
-		if rule.Rule.Key < 0 {
+		if rule.Key < 0 {
 			continue
 		}
 		may, sure := l.looked(rule, s)
@@ -160,7 +160,7 @@ func (l *Ledger) countNode(s *Bin, n int) {
 		for _, d := range l.domainsOf(rule, s) {
 			c.may[d] += n
 		}
-		if d, certain := s.At[rule.Rule.Key].Sure(); certain && sure {
+		if d, certain := s.At[rule.Key].Sure(); certain && sure {
 			c.certain[d] += n
 		}
 	}
@@ -226,7 +226,7 @@ func (l *Ledger) looked(r *compile.DomainRule, s *Bin) (may, sure bool) {
 // domainsOf lists the domains in which a bin may be and a rule may count it.
 func (l *Ledger) domainsOf(r *compile.DomainRule, s *Bin) []int {
 	if s.Node >= 0 || r.Kind != topology.Spread {
-		return s.At[r.Rule.Key].Domains
+		return s.At[r.Key].Domains
 	}
 	return s.BinType.look(l.P, r).in
 }
@@ -234,14 +234,14 @@ func (l *Ledger) domainsOf(r *compile.DomainRule, s *Bin) []int {
 // lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count
 // them. Options that the rule's owners may not use are left out.
 func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
-	domains := BinTypeLocations(p, s)[r.Rule.Key].Domains
+	domains := BinTypeLocations(p, s)[r.Key].Domains
 	if len(domains) < 2 {
 		return domains
 	}
 	looked := p.LookedAt(r, false).Both(s.Options)
 	var out []int
 	for _, d := range domains {
-		if looked.Overlaps(p.InPlace(r.Rule.Key, d)) {
+		if looked.Overlaps(p.InPlace(r.Key, d)) {
 			out = append(out, d)
 		}
 	}
@@ -273,7 +273,7 @@ func (l *Ledger) count(class, n int, s *Bin, there bool) {
 
 // countOwner counts n pods on a bin that have an anti-affinity.
 func (l *Ledger) countOwner(r, n int, s *Bin) {
-	if k := l.P.Rules.Domain[r].Rule.Key; k >= 0 {
+	if k := l.P.Rules.Domain[r].Key; k >= 0 {
 		for _, at := range s.At[k].Domains {
 			l.Counts[r].Owners[at] += n
 		}
@@ -284,7 +284,7 @@ func (l *Ledger) countOwner(r, n int, s *Bin) {
 // pods are certainly on the bin.
 func (l *Ledger) countMember(r int, counts []int, n int, s *Bin, there bool) {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-	if rule.Rule.Key < 0 {
+	if rule.Key < 0 {
 		return
 	}
 	may, sure := true, there
@@ -292,7 +292,7 @@ func (l *Ledger) countMember(r int, counts []int, n int, s *Bin, there bool) {
 		may, sure = l.looked(rule, s)
 		sure = sure && there
 	}
-	at, domains := &s.At[rule.Rule.Key], l.domainsOf(rule, s)
+	at, domains := &s.At[rule.Key], l.domainsOf(rule, s)
 	if !may || len(domains) == 0 {
 		return
 	}
@@ -341,7 +341,7 @@ func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
 // with the old one, because the node gets a label.
 func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 	rule := &l.P.Rules.Domain[r]
-	if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
+	if rule.Kind != topology.Spread || rule.Key < 0 {
 		return false
 	}
 	may, sure := l.looked(rule, before)
@@ -356,7 +356,7 @@ func (l *Ledger) domainExcluder(class int, s *Bin) *workload.Term {
 	d := &l.P.Rules.ByClass[class]
 	for _, r := range d.Owns {
 		rule := &l.P.Rules.Domain[r]
-		at := &s.At[rule.Rule.Key]
+		at := &s.At[rule.Key]
 		if rule.Kind != topology.Apart && (at.Lacks && !rule.Term.Storage || len(at.Domains) == 0) {
 			return &rule.Term
 		}
@@ -385,9 +385,9 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
 	case topology.Spread:
-		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
+		return l.atHome(rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
 	case topology.Together:
-		return c.Least[domain] > 0 || l.hasSelected(rule.Pods, s) || l.first(class, rule.Pods)
+		return c.Least[domain] > 0 || l.hasSelected(rule.Term.Pods, s) || l.first(class, rule.Term.Pods)
 	}
 	return c.Members[domain] == 0
 }
@@ -422,8 +422,8 @@ func (l *Ledger) DaemonsAllowed(s *Bin) bool {
 // Owners or Members, in a domain in which the bin may be.
 func (l *Ledger) apart(r int, counts []int, s *Bin) bool {
 	rule := &l.P.Rules.Domain[r]
-	return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
-		slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
+	return rule.Kind == topology.Apart && rule.Key >= 0 &&
+		slices.ContainsFunc(s.At[rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
 }
 
 // atHome says whether a domain is that of Home.
@@ -440,7 +440,7 @@ func (l *Ledger) atHome(key, domain int) bool {
 // new node may be counts as a domain to be filled.
 func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-	there, spare := c.Members[domain]+l.own(class, rule.Pods)+others, l.P.Classes[class].Headroom
+	there, spare := c.Members[domain]+l.own(class, rule.Term.Pods)+others, l.P.Classes[class].Headroom
 	if spare {
 		there += c.spare[domain]
 	}
@@ -494,7 +494,7 @@ func (l *Ledger) first(class, selection int) bool {
 		return false
 	}
 	for _, r := range l.P.Rules.ByClass[class].Owns {
-		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Pods == selection && l.Counts[r].any() {
+		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Term.Pods == selection && l.Counts[r].any() {
 			return false
 		}
 	}

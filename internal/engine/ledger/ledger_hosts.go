@@ -183,14 +183,14 @@ func (l *Ledger) recordHostReliance(class int, s *Bin, counted bool) {
 // which the pod may be.
 func (l *Ledger) DomainRelies(r, class int, s *Bin, counted bool) bool {
 	rule, members := &l.P.Rules.Domain[r], l.Counts[r].Members
-	if rule.Kind != topology.Spread || rule.Rule.Key < 0 || l.P.Classes[class].Headroom {
+	if rule.Kind != topology.Spread || rule.Key < 0 || l.P.Classes[class].Headroom {
 		return false
 	}
 	most := rule.Skew
 	if !counted {
-		most -= l.own(class, rule.Pods)
+		most -= l.own(class, rule.Term.Pods)
 	}
-	return slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return members[d] > most })
+	return slices.ContainsFunc(s.At[rule.Key].Domains, func(d int) bool { return members[d] > most })
 }
 
 // HostRelies says the same of constraint i of HostsOf, and of nodes.
@@ -350,7 +350,7 @@ func (l *Ledger) KeysOfCell(class int) []int {
 	l.keys = append(l.keys[:0], l.P.Counted[class]...)
 	for i := range l.Counts {
 		if l.Relied[i] {
-			l.keys = append(l.keys, l.P.Rules.Domain[i].Rule.Key)
+			l.keys = append(l.keys, l.P.Rules.Domain[i].Key)
 		}
 	}
 	return l.keys

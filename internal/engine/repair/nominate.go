@@ -65,7 +65,7 @@ func spreadFirst(p *compile.Problem, c int) int {
 // first of them may choose the domain before other pods are elsewhere.
 func gatherFirst(p *compile.Problem, c int) int {
 	gathers := func(r int) bool {
-		return p.Rules.Domain[r].Kind == topology.Together && p.Classes[c].Selected.Has(p.Rules.Domain[r].Pods)
+		return p.Rules.Domain[r].Kind == topology.Together && p.Classes[c].Selected.Has(p.Rules.Domain[r].Term.Pods)
 	}
 	if slices.ContainsFunc(p.Rules.ByClass[c].Owns, gathers) {
 		return math.MinInt
@@ -123,7 +123,7 @@ func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
 func (n *nomination) mayOpen(r int) bool {
 	rule := &n.p.Rules.Domain[r]
 	for d := range rule.Counted {
-		if !n.ledger.Covers(r, d) && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d)) {
+		if !n.ledger.Covers(r, d) && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Key, d)) {
 			return true
 		}
 	}

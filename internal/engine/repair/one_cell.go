@@ -63,7 +63,7 @@ func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) 
 	for _, d := range s.DaemonsOn(st.p) {
 		several = several || !s.Options.SubsetOf(d.Rules.On)
 		for _, r := range slices.Concat(d.Rules.Joins, d.Rules.Owns) {
-			if k := st.p.Rules.Domain[r].Rule.Key; k >= 0 {
+			if k := st.p.Rules.Domain[r].Key; k >= 0 {
 				keys = append(slices.Clip(keys), k)
 			}
 		}

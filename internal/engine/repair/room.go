@@ -167,7 +167,7 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 		if rule.Kind != topology.Spread {
 			continue
 		}
-		for _, d := range at[rule.Rule.Key].Domains {
+		for _, d := range at[rule.Key].Domains {
 			sum += r.ledger.Counts[i].Members[d]
 		}
 	}
@@ -211,8 +211,8 @@ func (r *search) keepAlike(options bitset.Set, rule *compile.DomainRule) {
 			options.AndNot(set)
 		}
 	}
-	for d := range r.p.Table.Values[rule.Rule.Key] {
-		keep(r.p.InPlace(rule.Rule.Key, d))
+	for d := range r.p.Table.Values[rule.Key] {
+		keep(r.p.InPlace(rule.Key, d))
 	}
 	keep(r.p.LookedAt(rule, true))
 	keep(r.p.LookedAt(rule, false))

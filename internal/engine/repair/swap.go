@@ -178,8 +178,8 @@ func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	d := &m.p.Rules.ByClass[c]
 	for _, list := range [][]int{d.Owns, d.Joins} {
 		for _, r := range list {
-			if rule := &m.p.Rules.Domain[r]; rule.Term.Weight == 0 && rule.Rule.Key >= 0 {
-				if _, sure := s.At[rule.Rule.Key].Sure(); !sure {
+			if rule := &m.p.Rules.Domain[r]; rule.Term.Weight == 0 && rule.Key >= 0 {
+				if _, sure := s.At[rule.Key].Sure(); !sure {
 					return false
 				}
 			}
@@ -234,15 +234,15 @@ func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 	sum := 0
 	for _, r := range m.p.SoftScores.By[c].Domains {
 		rule := &m.p.Rules.Domain[r]
-		if rule.Rule.Key < 0 {
+		if rule.Key < 0 {
 			continue
 		}
-		d, sure := s.At[rule.Rule.Key].Sure()
+		d, sure := s.At[rule.Key].Sure()
 		if !sure {
 			continue
 		}
 		n := m.ledger.Counts[r].Least[d]
-		if without >= 0 && m.p.IsMember(without, rule.Pods) {
+		if without >= 0 && m.p.IsMember(without, rule.Term.Pods) {
 			n--
 		}
 		sum += compile.Draw(&rule.Term) * n

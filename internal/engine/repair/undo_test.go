@@ -115,7 +115,7 @@ func (r *search) standing() string {
 // nodes returns what the topology spreads count of nodes.
 func (r *search) nodes() (out string) {
 	for i := range r.p.Rules.Domain {
-		if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread && rule.Rule.Key >= 0 {
+		if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread && rule.Key >= 0 {
 			_, least, has := r.ledger.Spread(i)
 			out += fmt.Sprint(least, " ", r.ledger.Domains(i))
 			for d := range rule.Members {

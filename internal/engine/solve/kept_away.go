@@ -79,7 +79,7 @@ func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 // class has the rule itself.
 func (d *diagnosis) ruleAdmits(c, r int, own bool, keys, cell []int) bool {
 	rule := &d.p.Rules.Domain[r]
-	at := slices.Index(keys, rule.Rule.Key)
+	at := slices.Index(keys, rule.Key)
 	if at < 0 || !own && rule.Kind != topology.Apart {
 		return true
 	}
@@ -101,7 +101,7 @@ func (d *diagnosis) ruleAdmitsDomain(c, r int, own bool, domain int) bool {
 func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	p, count := d.p, &d.ledger.Counts[r]
 	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members, Domains: d.ledger.Domains(r)}
-	at := slices.Index(keys, out.Rule.Rule.Key)
+	at := slices.Index(keys, out.Rule.Key)
 	reached := func(domain int) bool {
 		return slices.ContainsFunc(p.Cells[c], func(cell topology.Cell) bool { return cell.At[at] == domain })
 	}

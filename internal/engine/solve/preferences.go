@@ -108,7 +108,7 @@ func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bi
 	case w.rule < 0:
 		return j.holds(id, w, j.onHost(w, s))
 	}
-	at := &s.At[j.p.Rules.Domain[w.rule].Rule.Key]
+	at := &s.At[j.p.Rules.Domain[w.rule].Key]
 	if at.Lacks && w.kind != model.CauseAntiAffinity {
 		return false
 	}

@@ -162,14 +162,14 @@ func (s *State) Held(pod *corev1.Pod, node string) map[string]string {
 	out := s.heldByAffinity(c, b)
 	for _, r := range s.Problem.Rules.ByClass[c].Owns {
 		rule := &s.Problem.Rules.Domain[r]
-		d, there := b.At[rule.Rule.Key].Sure()
+		d, there := b.At[rule.Key].Sure()
 		if rule.Kind != topology.Spread || !there {
 			continue
 		}
 		if members, least, _ := s.ledger.Spread(r); members[d]-least > rule.Skew {
 			return nil
 		}
-		s.hold(&out, rule.Rule.Key, d)
+		s.hold(&out, rule.Key, d)
 	}
 	return out
 }
@@ -187,15 +187,15 @@ func (s *State) heldByAffinity(c int, b *ledger.Bin) map[string]string {
 	own := &p.Rules.ByClass[c]
 	for _, r := range slices.Concat(own.Owns, own.Joins) {
 		rule := &p.Rules.Domain[r]
-		if rule.Rule.Key < 0 || rule.Kind == topology.Spread || rule.Term.Weight > 0 {
+		if rule.Key < 0 || rule.Kind == topology.Spread || rule.Term.Weight > 0 {
 			continue
 		}
-		d, there := b.At[rule.Rule.Key].Sure()
-		counted := p.Classes[c].Selected.Has(rule.Pods)
+		d, there := b.At[rule.Key].Sure()
+		counted := p.Classes[c].Selected.Has(rule.Term.Pods)
 		if !there || !counted && (s.ledger.Counts[r].Members[d] > 0) == (rule.Kind == topology.Apart) {
 			continue // its own constraint is violated
 		}
-		s.hold(&out, rule.Rule.Key, d)
+		s.hold(&out, rule.Key, d)
 	}
 	return out
 }
@@ -225,12 +225,12 @@ func (s *State) Choose(pod *corev1.Pod, node string) (out Choice, ok bool) {
 		return out, false
 	}
 	members, _, has := s.ledger.Spread(own[0])
-	from, there := b.At[rule.Rule.Key].Sure()
+	from, there := b.At[rule.Key].Sure()
 	if !there || !has(from) {
 		return out, false
 	}
-	values := s.Problem.Table.Values[rule.Rule.Key]
-	out = Choice{Rule: own[0], Key: rule.Key, Values: []string{values[from]}}
+	values := s.Problem.Table.Values[rule.Key]
+	out = Choice{Rule: own[0], Key: rule.Term.Key, Values: []string{values[from]}}
 	for to := range members {
 		if to != from && has(to) && holdsAfter(members, has, from, to, rule.Skew) {
 			out.Values = append(out.Values, values[to])
