@@ -21,7 +21,7 @@ func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 	slices.SortFunc(wanted, constraint.Hold.Compare)
 	r.holds = slices.Compact(wanted)
 	for range r.holds {
-		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: pack.Apart}, pods: -1})
+		r.Node = append(r.Node, nodeRule{nodeRuleKey: nodeRuleKey{Rule: pack.Rule{Kind: pack.Apart}, pods: -1}})
 	}
 	for c := range p.Classes {
 		r.ByClass[c].Parts = pack.AddPods(r.ByClass[c].Parts, 1, r.holdParts(p.Classes[c].Holds)...)

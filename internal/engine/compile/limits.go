@@ -10,7 +10,7 @@ import (
 func (r *Rules) limitRule(l workload.Limit) int { return r.nodeRule(limitKey(l), workload.Term{}) }
 
 func limitKey(l workload.Limit) nodeRuleKey {
-	return nodeRuleKey{kind: pack.AtMost, pods: l.Pods, most: l.Most, limit: l.Kind + 1}
+	return nodeRuleKey{Rule: pack.Rule{Kind: pack.AtMost, Limit: l.Most}, pods: l.Pods, limit: l.Kind + 1}
 }
 
 // addLimits adds the limits of a class to its memberships.

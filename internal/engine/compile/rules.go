@@ -69,8 +69,7 @@ type DomainRuleKey struct {
 // nodeRule is a constraint between the pods of one node: an anti-affinity or a topology spread over
 // the hostname, a hold, or a limit.
 type nodeRule struct {
-	pack.Rule
-	pods int // index of the selection; -1 for a hold
+	nodeRuleKey
 	// Term is zero for a hold or a limit. Its kind is then topology.Spread, so that setPhase puts
 	// classes with ports in the phase of those spread over nodes.
 	Term workload.Term
@@ -78,22 +77,23 @@ type nodeRule struct {
 	// another is empty. The ledger checks the actual skew; every other rule holds as it is in every
 	// plan.
 	Spread bool
-	limit  int // for a limit: 1 + the index of its kind of constraint
 }
 
+// nodeRuleKey identifies a rule over nodes that is no hold.
 type nodeRuleKey struct {
-	kind       pack.RuleKind
-	pods       int
-	most       int
-	minDomains int
+	pack.Rule
+	pods       int // index of the selection; -1 for a hold
+	minDomains int // of a topology spread
 	limit      int // for a limit: 1 + the index of its kind of constraint
 }
 
 func spreadKey(t workload.Term) nodeRuleKey {
-	return nodeRuleKey{kind: pack.AtMost, pods: t.Pods, most: t.Skew, minDomains: t.MinDomains}
+	return nodeRuleKey{Rule: pack.Rule{Kind: pack.AtMost, Limit: t.Skew}, pods: t.Pods, minDomains: t.MinDomains}
 }
 
-func apartKey(t workload.Term) nodeRuleKey { return nodeRuleKey{kind: pack.Apart, pods: t.Pods} }
+func apartKey(t workload.Term) nodeRuleKey {
+	return nodeRuleKey{Rule: pack.Rule{Kind: pack.Apart}, pods: t.Pods}
+}
 
 // ClassRules has the rules that concern the pods of a class.
 type ClassRules struct {
@@ -280,8 +280,7 @@ func (r *Rules) nodeRule(key nodeRuleKey, t workload.Term) int {
 	if !ok {
 		n = len(r.Node)
 		r.nodeIndex[key] = n
-		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: key.kind, Limit: key.most}, pods: key.pods, Term: t,
-			Spread: key.kind == pack.AtMost && key.limit == 0, limit: key.limit})
+		r.Node = append(r.Node, nodeRule{nodeRuleKey: key, Term: t, Spread: key.Kind == pack.AtMost && key.limit == 0})
 	}
 	return n
 }
