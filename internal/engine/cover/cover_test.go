@@ -15,8 +15,8 @@ import (
 // near is how far a bound may lie below the optimum, as a share.
 const near = 1e-6
 
-func TestSolve(t *testing.T) {
-	both := [][]int{{0, 1}}
+// TestSolveOddProblems: what nobody asks for, sells or serves is left out.
+func TestSolveOddProblems(t *testing.T) {
 	apart := [][]int{{0}, {1}, {0, 1}}
 	tests := []struct {
 		name    string
@@ -24,27 +24,6 @@ func TestSolve(t *testing.T) {
 		want    float64
 		prices  [][]float64
 	}{
-		{"one supply sells one resource",
-			cover.Problem{Demand: [][]float64{{10}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{2, []float64{4}, 0}}},
-			5, [][]float64{{0.5}}},
-		{"the cheaper unit wins",
-			cover.Problem{Demand: [][]float64{{10}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{2, []float64{4}, 0}, {3, []float64{10}, 0}}},
-			3, [][]float64{{0.3}}},
-		{"a plentiful resource costs nothing",
-			cover.Problem{Demand: [][]float64{{10, 1}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{1, []float64{1, 1}, 0}}},
-			10, [][]float64{{1, 0}}},
-		{"two supplies are mixed to suit",
-			cover.Problem{Demand: [][]float64{{3, 3}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{1, []float64{2, 1}, 0}, {1, []float64{1, 2}, 0}}},
-			2, [][]float64{{1. / 3, 1. / 3}}},
-		{"one group leaves the resource that the other needs",
-			cover.Problem{Demand: [][]float64{{4, 0}, {0, 4}}, Serves: both, Supplies: []cover.Supply{{1, []float64{1, 1}, 0}}},
-			4, nil},
-		{"who serves both is bought where it beats who serves one",
-			cover.Problem{Demand: [][]float64{{1}, {1}}, Serves: apart, Supplies: []cover.Supply{{3, []float64{1}, 0}, {1, []float64{1}, 1}, {2, []float64{1}, 2}}},
-			3, [][]float64{{2}, {1}}},
-		{"groups that share nothing",
-			cover.Problem{Demand: [][]float64{{2}, {6}}, Serves: apart, Supplies: []cover.Supply{{1, []float64{1}, 0}, {1, []float64{2}, 1}}},
-			5, [][]float64{{1}, {0.5}}},
 		{"no demand", cover.Problem{Demand: [][]float64{{0, 0}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{1, []float64{1, 1}, 0}}},
 			0, [][]float64{{0, 0}}},
 		{"negative demand is none", cover.Problem{Demand: [][]float64{{-5, 2}}, Serves: [][]int{{0}}, Supplies: []cover.Supply{{1, []float64{1, 1}, 0}}},
@@ -70,9 +49,6 @@ func TestSolve(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := solve(t, &tt.problem, 100)
 			require.InDelta(t, tt.want, got.Bound, near*(1+tt.want))
-			if tt.prices == nil {
-				return
-			}
 			require.Len(t, got.Prices, len(tt.prices))
 			for g := range tt.prices {
 				require.InDeltaSlice(t, tt.prices[g], got.Prices[g], 1e-6, "prices of group %d", g)

@@ -10,69 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-func TestAssign(t *testing.T) {
-	no := math.NaN()
-	tests := map[string]struct {
-		problem flow.Problem
-		want    [][]int
-	}{
-		"nothing": {flow.Problem{}, [][]int{}},
-		"nowhere to go": {
-			flow.Problem{Supply: []int{3}, Gain: [][]float64{{}}},
-			[][]int{{}},
-		},
-		"no more than there is room for": {
-			flow.Problem{Supply: []int{5}, Room: []int{2, 1}, Gain: [][]float64{{1, 2}}},
-			[][]int{{2, 1}},
-		},
-		"a loss is not taken": {
-			flow.Problem{Supply: []int{1}, Room: []int{1}, Gain: [][]float64{{-1}}},
-			[][]int{{0}},
-		},
-		"unless it is needed": {
-			flow.Problem{Supply: []int{1}, Room: []int{1}, Gain: [][]float64{{-1}}, Claim: []flow.Claim{flow.Wants}},
-			[][]int{{1}},
-		},
-		"a need comes before a want, a want before a gain": {
-			flow.Problem{
-				Supply: []int{1, 1, 1}, Room: []int{1, 1}, Gain: [][]float64{{100, 100}, {-5, -5}, {-9, no}},
-				Claim: []flow.Claim{flow.None, flow.Wants, flow.Needs},
-			},
-			[][]int{{0, 0}, {0, 1}, {1, 0}},
-		},
-		"what cannot be needed more is left": {
-			flow.Problem{
-				Supply: []int{2, 2}, Room: []int{2}, Gain: [][]float64{{1}, {9}}, Claim: []flow.Claim{flow.Needs, flow.Wants},
-			},
-			[][]int{{2}, {0}},
-		},
-		"a chain of exchanges": {
-			flow.Problem{
-				Supply: []int{2, 2, 2}, Room: []int{2, 2, 2},
-				Gain: [][]float64{{3, 3, no}, {no, 3, 3}, {3, no, no}},
-			},
-			[][]int{{0, 2, 0}, {0, 0, 2}, {2, 0, 0}},
-		},
-		"the greater gain is worth two small losses": {
-			flow.Problem{Supply: []int{1, 1}, Room: []int{1, 1}, Gain: [][]float64{{10, 7}, {9, 1}}},
-			[][]int{{0, 1}, {1, 0}},
-		},
-		"equals stay in order": {
-			flow.Problem{Supply: []int{1, 1}, Room: []int{1}, Gain: [][]float64{{1}, {1}}},
-			[][]int{{1}, {0}},
-		},
-		"all gains are zero": {
-			flow.Problem{Supply: []int{1}, Room: []int{1}, Gain: [][]float64{{0}}, Claim: []flow.Claim{flow.Needs}},
-			[][]int{{1}},
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.want, flow.Assign(&test.problem))
-		})
-	}
-}
-
 // TestAssignIsOptimal compares with all ways to assign tiny problems.
 func TestAssignIsOptimal(t *testing.T) {
 	exchanged, seeds := 0, testlong.Seeds(5000, 20_000)
