@@ -97,6 +97,19 @@ func TestPodsWithoutTheirKinAreFree(t *testing.T) {
 	}
 }
 
+// pinnedBy checks whether web keeps db in its zone. The only place for db is in another, and that pays.
+func pinnedBy(t *testing.T, db, web *corev1.Pod, pinned bool, namespaces []*corev1.Namespace) {
+	t.Helper()
+	in := bondedZones(db, web, false)
+	for _, n := range in.Nodes[2:] {
+		n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+	}
+	in.Namespaces = namespaces
+	p := propose(t, besides(in), &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, NoReplacements: true}})
+	require.True(t, moves(p, "spare"))
+	require.Equal(t, !pinned, moves(p, "db"), "%v %v", p.Actions, p.Blocked)
+}
+
 // A term that looks for namespaces by their labels is about pods in those only: pods
 // elsewhere with the same labels are free to change their zone.
 func TestBondsKeepToTheNamespacesThatTheySelect(t *testing.T) {
@@ -116,21 +129,13 @@ func TestBondsKeepToTheNamespacesThatTheySelect(t *testing.T) {
 		{"that cannot be read", nil, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near"}}}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// The only place for it is in another zone, and that pays.
 			db := load("db", 1000, ofApp("db"))
 			db.Namespace = "stock"
 			web := load("web", 7900, ofApp("web"), bondedTo("db", false))
 			term := &web.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0]
 			term.Namespaces, term.NamespaceSelector = tt.listed, tt.want
-			in := bondedZones(db, web, false)
-			for _, n := range in.Nodes[2:] {
-				n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
-			}
-			in.Namespaces = []*corev1.Namespace{nil, {ObjectMeta: metav1.ObjectMeta{Name: "stock", Labels: map[string]string{"team": "blue"}}},
-				{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "red"}}}}
-			p := propose(t, besides(in), &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, NoReplacements: true}})
-			require.True(t, moves(p, "spare"))
-			require.Equal(t, !tt.pinned, moves(p, "db"), "%v %v", p.Actions, p.Blocked)
+			pinnedBy(t, db, web, tt.pinned, []*corev1.Namespace{nil, {ObjectMeta: metav1.ObjectMeta{Name: "stock", Labels: map[string]string{"team": "blue"}}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "red"}}}})
 		})
 	}
 }
@@ -155,13 +160,7 @@ func TestBondsTakeValuesFromTheirOwners(t *testing.T) {
 			web := load("web", 7900, ofApp("web"), bondedTo("db", false))
 			web.Labels["version"] = "1"
 			tt.edit(&web.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0])
-			in := bondedZones(db, web, false)
-			for _, n := range in.Nodes[2:] {
-				n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
-			}
-			p := propose(t, besides(in), &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, NoReplacements: true}})
-			require.True(t, moves(p, "spare"))
-			require.Equal(t, !tt.pinned, moves(p, "db"), "%v %v", p.Actions, p.Blocked)
+			pinnedBy(t, db, web, tt.pinned, nil)
 		})
 	}
 }

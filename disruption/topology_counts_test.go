@@ -47,8 +47,8 @@ func zonal(nodes, workloads int) disruption.Input {
 			list[i].Pods = append(list[i].Pods, p)
 		}
 	}
-	in := newInput(list...)
-	in.InstanceTypes["web"] = []*cloudprovider.InstanceType{sized("c.2", 2, 0.2), sized("c.8", 8, 0.8)}
+	in := roomyInput()
+	in.Nodes = list
 	for _, t := range in.InstanceTypes["web"] {
 		offering := t.Offerings[0]
 		t.Offerings = nil
@@ -57,9 +57,6 @@ func zonal(nodes, workloads int) disruption.Input {
 			t.Offerings = append(t.Offerings, offering)
 		}
 	}
-	in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(0)
-	in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: v1.CapacityTypeLabelKey,
-		Operator: corev1.NodeSelectorOpIn, Values: []string{v1.CapacityTypeOnDemand}}}
 	return in
 }
 

@@ -1,7 +1,6 @@
 package provisioning_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -23,13 +22,7 @@ var (
 )
 
 func startSchedulers(t *testing.T) *binder {
-	all, err := kubescheduler.StartAll(context.Background(), *schedulers)
-	require.NoError(t, err)
-	if len(all) == 0 {
-		t.Skip("no program of benchmarks/kubescheduler: see -kubescheduler")
-	}
-	t.Cleanup(func() { require.NoError(t, kubescheduler.CloseAll(all)) })
-	return &binder{t: t, programs: all}
+	return &binder{t: t, programs: kubescheduler.ForTest(t, *schedulers)}
 }
 
 // binder has programs bind the pods of plans, and reports what they refuse.

@@ -3,10 +3,10 @@ package report
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 )
 
@@ -27,7 +27,7 @@ func TestFigures(t *testing.T) {
 	require.Equal(t, "0.5000 (25.0%)", r.figure(r.Prices[1]))
 	require.Equal(t, "between 0.1000 and 0.9000 at the optimum", r.Prices[1].about())
 	text := r.Format(nil)
-	fits(t, text)
+	golden.Fits(t, text)
 	require.Less(t, strings.Index(text, "PODS THAT FIND A PLACE"), strings.Index(text, "USD/H LESS"))
 	require.Contains(t, text, "1 constraint costs nothing.")
 	require.Contains(t, r.Lines(nil)[0], "2 pods more find a place")
@@ -42,13 +42,4 @@ func TestNotAsked(t *testing.T) {
 		"such as cpu of shop/db. Ask more.", r.rest(Hints{NotAsked: "Ask more."}))
 	require.Nil(t, r.Cost.Gap, "there is no bound")
 	require.Equal(t, "No constraint costs anything, of 2 that were asked about.", NewAdvice(&advice.Report{Free: 2}, nil).rest(Hints{}))
-}
-
-// fits holds that a text can be read on a terminal of 80 columns.
-func fits(t *testing.T, text string) {
-	t.Helper()
-	for line := range strings.SplitSeq(text, "\n") {
-		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
-		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
-	}
 }

@@ -11,14 +11,7 @@ import (
 )
 
 // pod returns one of a Deployment, or one without an owner if that is empty.
-func pod(deployment string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
-	if deployment != "" {
-		pod.Labels = map[string]string{"pod-template-hash": "abc"}
-		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: deployment + "-abc", Controller: new(true)}}
-	}
-	return pod
-}
+func pod(deployment string) *corev1.Pod { return testPod("shop", deployment, "p") }
 
 func TestWorkloadOf(t *testing.T) {
 	require.Equal(t, "Deployment shop/web", workloadOf(pod("web")).String())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,10 +22,7 @@ var everything = &report.Options{All: true, Hints: report.Hints{Explain: "Ask ab
 func equal(t *testing.T, text, file string) {
 	t.Helper()
 	golden.Equal(t, text, "golden", file)
-	for line := range strings.SplitSeq(text, "\n") {
-		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
-		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
-	}
+	golden.Fits(t, text)
 }
 
 func proposal(t *testing.T) *report.Proposal {

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/api/convert"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-
-	"github.com/dovetail-sdk/dovetail/api/convert"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 func provisioner(spec string) string {
@@ -548,4 +548,31 @@ func TestWordsOfWhatIsRefused(t *testing.T) {
 	require.Len(t, notes, 1)
 	out, _ = convertText(provisioner("labels: {karpenter.sh/provisioner-name: a}"), nil)
 	require.Contains(t, out, "karpenter.sh/nodepool: a")
+}
+
+// TestGolden converts each input of testdata and compares what comes out and what
+// is said about it. Converting the output again must change nothing.
+func TestGolden(t *testing.T) {
+	inputs, err := filepath.Glob("testdata/*/input.*")
+	require.NoError(t, err)
+	require.NotEmpty(t, inputs)
+	for _, input := range inputs {
+		dir := filepath.Base(filepath.Dir(input))
+		t.Run(dir, func(t *testing.T) {
+			data, err := os.ReadFile(input)
+			require.NoError(t, err)
+			name := filepath.Base(input)
+			r := convert.Convert([]convert.Source{{Name: name, Data: data}}, nil)
+			out := r.Outputs[0].Data
+			var notes strings.Builder
+			for _, n := range r.Notes {
+				notes.WriteString(n.String() + "\n")
+			}
+			golden.Equal(t, string(out), dir, strings.Replace(name, "input", "output", 1))
+			golden.Equal(t, notes.String(), dir, "notes.txt")
+
+			again := convert.Convert(r.Outputs, nil)
+			require.Equal(t, string(out), string(again.Outputs[0].Data))
+		})
+	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"slices"
 	"testing"
@@ -20,12 +19,7 @@ var schedulers = flag.String("kubescheduler", "", "programs of kubescheduler, as
 // kube-scheduler binds the pods of the plans of all families in the order of the plan, each new
 // node being the cheapest or the dearest of its options.
 func TestKubeSchedulerBindsFamilies(t *testing.T) {
-	all, err := kubescheduler.StartAll(context.Background(), *schedulers)
-	require.NoError(t, err)
-	if len(all) == 0 {
-		t.Skip("no program of kubescheduler: see -kubescheduler")
-	}
-	t.Cleanup(func() { require.NoError(t, kubescheduler.CloseAll(all)) })
+	all := kubescheduler.ForTest(t, *schedulers)
 	bound := 0
 	specs := planSpecs()
 	specs = specs[:testlong.Seeds(5, len(specs))]

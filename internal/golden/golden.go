@@ -7,7 +7,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,6 +28,15 @@ func Equal(t testing.TB, got string, path ...string) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the tests of this package with -update to write it")
 	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
+}
+
+// Fits fails the test if a line is wider than a terminal of 80 columns or ends with spaces.
+func Fits(t testing.TB, text string) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, "\n") {
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
+	}
 }
 
 // JSON fails the test unless a value is equal to testdata/NAME.json, with unset fields left out.

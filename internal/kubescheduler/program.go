@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -50,27 +51,29 @@ func Start(ctx context.Context, program string) (*Program, error) {
 	return p, nil
 }
 
-// StartAll runs programs that are given as MINOR=PATH, separated by commas; none for "".
-func StartAll(ctx context.Context, programs string) (all []*Program, err error) {
+// ForTest runs programs that are given as MINOR=PATH, separated by commas, until the test ends. It
+// skips the test if there are none.
+func ForTest(t testing.TB, programs string) (all []*Program) {
+	t.Helper()
 	for program := range strings.FieldsFuncSeq(programs, func(r rune) bool { return r == ',' }) {
-		p, err := Start(ctx, program)
-		if err == nil && p.Minor == "" {
-			err = errors.Join(fmt.Errorf("program %s: write MINOR=PATH", program), p.Close())
-		}
+		p, err := Start(context.Background(), program)
 		if err != nil {
-			return nil, errors.Join(err, CloseAll(all))
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if p.Minor == "" {
+			t.Fatalf("program %s: write MINOR=PATH", program)
 		}
 		all = append(all, p)
 	}
-	return all, nil
-}
-
-// CloseAll ends programs.
-func CloseAll(all []*Program) (err error) {
-	for _, p := range all {
-		err = errors.Join(err, p.Close())
+	if len(all) == 0 {
+		t.Skip("no program of benchmarks/kubescheduler: see -kubescheduler")
 	}
-	return err
+	return all
 }
 
 // Close ends the program.

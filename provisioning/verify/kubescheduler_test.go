@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -28,16 +27,6 @@ var (
 	pairs   = flag.Int("pairs", 5000, "how many pairs of a pod and a node the programs of -kubescheduler judge")
 	first   = flag.Uint64("first", 0, "seed of the first random state for the programs of -kubescheduler")
 )
-
-func startOracles(t *testing.T) []*kubescheduler.Program {
-	all, err := kubescheduler.StartAll(context.Background(), *oracles)
-	require.NoError(t, err)
-	if len(all) == 0 {
-		t.Skip("no program of benchmarks/kubescheduler: see -kubescheduler")
-	}
-	t.Cleanup(func() { require.NoError(t, kubescheduler.CloseAll(all)) })
-	return all
-}
 
 // matcher reads the selectors of devices.
 var matcher = devicecel.New()
@@ -176,7 +165,7 @@ func stricter(violations string) bool {
 
 // The referee and kube-scheduler's own plugins judge each pod on each node alike.
 func TestKubeSchedulerJudgesPairsAlike(t *testing.T) {
-	all := startOracles(t)
+	all := kubescheduler.ForTest(t, *oracles)
 	asked, refused := 0, map[string]int{}
 	differ := map[string]int{}
 	seed := *first

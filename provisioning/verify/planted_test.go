@@ -8,11 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -254,4 +261,705 @@ func (m *mutant) leaveOnly(pod *corev1.Pod) {
 		*list = slices.DeleteFunc(*list, func(p *corev1.Pod) bool { return p == pod })
 	}
 	m.leave(pod)
+}
+
+// plantedTerm returns an affinity term about pods of team planted, of whom no random problem has any.
+func plantedTerm() corev1.PodAffinityTerm {
+	return scenes.AffinityTerm(corev1.LabelHostname, "planted")
+}
+
+// plantedPod returns a small pod of team planted.
+func plantedPod() *corev1.Pod {
+	pod := scenes.Pod("planted", "0", "0")
+	scenes.Team("planted", pod)
+	return pod
+}
+
+// faultsBetweenPods are in what pods ask of each other.
+func faultsBetweenPods() []plantedFault {
+	const zone = corev1.LabelTopologyZone
+	// beside changes a pod that goes to an existing node, and one that runs there.
+	beside := func(change func(placed, running *corev1.Pod)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			p, ok := m.settledPlacement()
+			if !ok {
+				return false
+			}
+			other := plantedPod()
+			other.Namespace = p.pod.Namespace
+			m.alterPod(p.pod, func(pod *corev1.Pod) { change(pod, other) })
+			m.run(p.node, other)
+			return true
+		}
+	}
+	// twoZones spreads tiny, which goes to zone a, with one pod in each of the zones a and b.
+	twoZones := func(s *scene) {
+		scenes.Team("t", s.Tiny)
+		s.tally("t", 1, 1, 0)
+		spread(s.Tiny, zone, 1)
+	}
+	// oneZone leaves the first new node, with the pods of team w, only its options in zone b.
+	oneZone := func(change func(*scene)) func(*scene) {
+		return func(s *scene) {
+			scenes.Team("w", s.Webs...)
+			s.pin(s.First(), "b")
+			change(s)
+			s.Plan.Cost = s.First().Price() + s.Second().Price()
+			s.Plan.LowerBound = 0
+		}
+	}
+	// openZones gives the first new node the options of its instance types in all zones.
+	openZones := func(m *mutant) bool {
+		n := &m.plan.Create[0]
+		var types []*cloudprovider.InstanceType
+		for _, o := range n.Options {
+			if !slices.Contains(types, o.InstanceType) {
+				types = append(types, o.InstanceType)
+			}
+		}
+		n.Options = scenes.Options(types...)
+		m.settle()
+		return true
+	}
+	return []plantedFault{
+		{"a spread is off by one", verify.RuleSpread, twoZones, func(m *mutant) bool {
+			pod := plantedPod()
+			scenes.Team("t", pod)
+			m.run("old", pod)
+			return true
+		}},
+		{"a spread has fewer domains than minDomains", verify.RuleSpread, twoZones, func(m *mutant) bool {
+			three := int32(3)
+			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MinDomains = &three })
+			return true
+		}},
+		{"the pods of a spread keep out of a zone", verify.RuleSpread, func(s *scene) {
+			s.alone(func(c *corev1.TopologySpreadConstraint) { c.MaxSkew = 2 })
+		}, func(m *mutant) bool {
+			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MaxSkew = 1 })
+			return true
+		}},
+		{"a node with pods of a spread may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
+			for _, web := range s.Webs {
+				spread(web, zone, 2)
+			}
+		}), openZones},
+		{"a node with a pod that others follow may be in two zones", verify.RuleAffinity, oneZone(func(s *scene) {
+			scenes.Follow(s.Webs[0], scenes.AffinityTerm(zone, "w"))
+		}), openZones},
+		{"a node with a pod that others avoid may be in two zones", verify.RuleAntiAffinity, oneZone(func(s *scene) {
+			far := scenes.Node("far", map[string]string{zone: "c"})
+			guard := plantedPod()
+			scenes.Avoid(guard, scenes.AffinityTerm(zone, "w"))
+			s.In.Nodes = append(s.In.Nodes, provisioning.Node{Node: far, Pods: []*corev1.Pod{guard}})
+		}), openZones},
+		{"a node with a DaemonSet that a spread counts may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
+			scenes.Team("d", s.Daemon)
+			s.pin(s.Second(), "a")
+			s.keep(s.Second(), v1.CapacityTypeOnDemand)
+			spread(s.Tiny, zone, 9, func(c *corev1.TopologySpreadConstraint) { c.LabelSelector = scenes.TeamSelector("d") })
+		}), openZones},
+		{"pods of a spread share a node", verify.RuleSpread, nil, beside(func(placed, running *corev1.Pod) {
+			placed.Labels["team"] = "planted"
+			placed.Spec.TopologySpreadConstraints = nil
+			many := int32(1_000)
+			spread(placed, corev1.LabelHostname, 1, func(c *corev1.TopologySpreadConstraint) { c.MinDomains = &many })
+		})},
+		{"a pod is spread over a label that its node lacks", verify.RuleSpread, nil, beside(func(placed, _ *corev1.Pod) {
+			placed.Spec.TopologySpreadConstraints = nil
+			spread(placed, "planted.example.org/rack", 1)
+		})},
+		{"a pod is to be with others who are not there", verify.RuleAffinity, nil, func(m *mutant) bool {
+			p, ok := m.placed()
+			if ok {
+				m.alterPod(p.pod, func(pod *corev1.Pod) { scenes.Follow(pod, plantedTerm()) })
+			}
+			return ok
+		}},
+		{"a pod is bound before the one that it follows", verify.RuleAffinity, func(s *scene) {
+			scenes.Team("lead", s.Webs[0])
+			scenes.Follow(s.Webs[1], scenes.AffinityTerm(zone, "lead"))
+			scenes.Team("follow", s.Webs[1])
+			s.pin(s.First(), "a")
+		}, func(m *mutant) bool {
+			m.plan.Order = slices.Clone(m.plan.Order)
+			one, two := slices.Index(m.plan.Order, m.pod("web-1")), slices.Index(m.plan.Order, m.pod("web-2"))
+			m.plan.Order[one], m.plan.Order[two] = m.plan.Order[two], m.plan.Order[one]
+			return true
+		}},
+		{"a pod runs that the pod is to be apart from", verify.RuleAntiAffinity, nil, beside(func(placed, _ *corev1.Pod) { scenes.Avoid(placed, plantedTerm()) })},
+		{"a pod runs that is to be apart from the pod", verify.RuleAntiAffinity, nil, beside(func(placed, running *corev1.Pod) {
+			placed.Labels["team"] = "planted"
+			scenes.Avoid(running, plantedTerm())
+		})},
+		{"two pods that are to be apart share a new node", verify.RuleAntiAffinity, func(s *scene) { scenes.Team("w", s.Webs...) }, func(m *mutant) bool {
+			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { scenes.Avoid(p, scenes.AffinityTerm(corev1.LabelHostname, "w")) })
+			return true
+		}},
+		{"a host port is used twice", verify.RuleHostPorts, nil, beside(func(placed, running *corev1.Pod) {
+			listen(placed, corev1.ContainerPort{HostPort: 9999})
+			listen(running, corev1.ContainerPort{HostPort: 9999})
+		})},
+		{"a host port is one of a DaemonSet's", verify.RuleHostPorts, func(s *scene) {
+			listen(s.Tiny, corev1.ContainerPort{HostPort: 9999})
+			listen(s.Daemon, corev1.ContainerPort{HostPort: 9998})
+		}, func(m *mutant) bool {
+			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { listen(p, corev1.ContainerPort{HostPort: 9998}) })
+			return true
+		}},
+	}
+}
+
+// faultsOfStorage are in volumes and devices.
+func faultsOfStorage() []plantedFault {
+	// volumes gives tiny, which goes to old in zone a, two volumes of three that the node can attach.
+	volumes := func(s *scene) {
+		three := int32(3)
+		node := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "old"}}
+		node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "disk.example.com", Allocatable: &storagev1.VolumeNodeResources{Count: &three}}}
+		s.In.Volumes.CSINodes = []*storagev1.CSINode{node}
+		for i := range 2 {
+			s.Volume(fmt.Sprintf("v-%d", i), "", "a", "1Gi")
+			s.Claim(fmt.Sprintf("c-%d", i), "", fmt.Sprintf("v-%d", i), s.Tiny)
+		}
+	}
+	// devices gives tiny one of the two devices of old.
+	devices := func(s *scene) {
+		node := "old"
+		slice := &resourcev1.ResourceSlice{}
+		slice.Spec = resourcev1.ResourceSliceSpec{Driver: "gpu.example.com", NodeName: &node, Devices: []resourcev1.Device{{Name: "a"}, {Name: "b"}}}
+		s.In.Devices.Slices = []*resourcev1.ResourceSlice{slice}
+		s.In.Devices.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+		s.Small.Devices = []cloudprovider.InstanceDevice{{Driver: "gpu.example.com", Count: 2}}
+		s.wantDevices(s.Tiny, 1)
+	}
+	return []plantedFault{
+		{"a claim's volume is in another zone", verify.RuleVolumes, volumes, func(m *mutant) bool {
+			moved := m.in.Volumes.Volumes[1].DeepCopy()
+			moved.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values = []string{"b"}
+			m.in.Volumes.Volumes = []*corev1.PersistentVolume{m.in.Volumes.Volumes[0], moved}
+			return true
+		}},
+		{"a claim has a volume that does not exist", verify.RuleVolumes, volumes, func(m *mutant) bool {
+			m.in.Volumes.Volumes = m.in.Volumes.Volumes[:1]
+			return true
+		}},
+		{"the limit of volumes is passed", verify.RuleVolumes, volumes, func(m *mutant) bool {
+			one := int32(1)
+			node := m.in.Volumes.CSINodes[0].DeepCopy()
+			node.Spec.Drivers[0].Allocatable.Count = &one
+			m.in.Volumes.CSINodes = []*storagev1.CSINode{node}
+			return true
+		}},
+		{"a claim for one pod is used by two", verify.RuleVolumes, func(s *scene) { volumes(s); s.oncePod() }, func(m *mutant) bool {
+			pod := plantedPod()
+			pod.Spec.Volumes = m.pod("tiny").Spec.Volumes
+			m.run("plain", pod)
+			return true
+		}},
+		{"a disk is used twice", verify.RuleVolumes, nil, func(m *mutant) bool {
+			p, ok := m.settledPlacement()
+			if !ok {
+				return false
+			}
+			disk := corev1.Volume{Name: "disk", VolumeSource: corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}}
+			other := plantedPod()
+			other.Spec.Volumes = []corev1.Volume{disk}
+			m.alterPod(p.pod, func(pod *corev1.Pod) { pod.Spec.Volumes = append(pod.Spec.Volumes, disk) })
+			m.run(p.node, other)
+			return true
+		}},
+		{"a device is used twice", verify.RuleDevices, devices, func(m *mutant) bool {
+			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "others"}, Spec: deviceSpec(2)}
+			claim.Status.Allocation = &resourcev1.AllocationResult{}
+			for _, device := range []string{"a", "b"} {
+				claim.Status.Allocation.Devices.Results = append(claim.Status.Allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{Driver: "gpu.example.com", Device: device})
+			}
+			m.in.Devices.Claims = []*resourcev1.ResourceClaim{claim}
+			return true
+		}},
+		{"a node has fewer devices than its pods use", verify.RuleDevices, devices, func(m *mutant) bool {
+			m.in.Devices.Slices = nil
+			return true
+		}},
+		{"pods on two nodes share a device", verify.RuleDevices, func(s *scene) { devices(s); s.shareDevice(s.Night) }, func(m *mutant) bool {
+			shared := m.pod("night-1").Spec.ResourceClaims[0]
+			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{shared} })
+			return true
+		}},
+	}
+}
+
+// faultsOfPlaces are in where pods go, each pod by itself.
+func faultsOfPlaces() []plantedFault {
+	ofPod := func(change func(*corev1.Pod)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			p, ok := m.placed()
+			if ok {
+				m.alterPod(p.pod, change)
+			}
+			return ok
+		}
+	}
+	ofNode := func(change func(*provisioning.Node)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			if len(m.plan.Bind) == 0 {
+				return false
+			}
+			m.alterNode(m.plan.Bind[m.IntN(len(m.plan.Bind))].Node, change)
+			return true
+		}
+	}
+	// moved moves a pod to a node of which the labels are known and that does not suit it.
+	moved := func(wrong func(*corev1.Pod, *corev1.Node) bool) func(*mutant) bool {
+		return func(m *mutant) bool {
+			for _, p := range m.placements() {
+				for _, n := range m.in.Nodes {
+					node := oracleNode(n)
+					if n.Node != nil && node != nil && n.Name() != p.node && wrong(p.pod, node) {
+						m.move(p, n.Name())
+						return true
+					}
+				}
+			}
+			return false
+		}
+	}
+	return []plantedFault{
+		{"a pod is bound to a node that does not exist", verify.RuleNode, nil, func(m *mutant) bool {
+			if len(m.plan.Bind) == 0 {
+				return false
+			}
+			m.plan.Bind[len(m.plan.Bind)-1].Node += "x"
+			return true
+		}},
+		{"a pod is bound to a node that is being deleted", verify.RuleNode, nil, ofNode(func(n *provisioning.Node) {
+			if n.Node != nil {
+				n.Node.DeletionTimestamp = &metav1.Time{}
+			} else {
+				n.NodeClaim.DeletionTimestamp = &metav1.Time{}
+			}
+		})},
+		{"a pod is moved to a node whose taint it does not tolerate", verify.RuleTaints, nil, moved(func(p *corev1.Pod, n *corev1.Node) bool {
+			return !oracleTolerates(n.Spec.Taints, p.Spec.Tolerations)
+		})},
+		{"a pod is moved to a node that it does not select", verify.RuleRequirements, nil, moved(func(p *corev1.Pod, n *corev1.Node) bool {
+			for key, value := range p.Spec.NodeSelector {
+				if have, ok := n.Labels[key]; ok && have != value {
+					return true
+				}
+			}
+			return false
+		})},
+		{"a pod is moved to a node without room", verify.RuleResources, nil, moved(func(p *corev1.Pod, n *corev1.Node) bool {
+			asked := corev1.ResourceList{}
+			oracleAdd(asked, p)
+			for name, quantity := range asked {
+				if have := n.Status.Allocatable[name]; quantity.Cmp(have) > 0 {
+					return true
+				}
+			}
+			return false
+		})},
+		{"a toleration is dropped", verify.RuleTaints, nil, func(m *mutant) bool {
+			for _, p := range m.placements() {
+				var taints []corev1.Taint
+				switch {
+				case p.on != nil:
+					taints = p.on.Pool.Spec.Template.Spec.Taints
+				case oracleNode(*p.in) != nil:
+					taints = oracleNode(*p.in).Spec.Taints
+				}
+				if !oracleTolerates(taints, nil) {
+					m.alterPod(p.pod, func(pod *corev1.Pod) { pod.Spec.Tolerations = nil })
+					return true
+				}
+			}
+			return false
+		}},
+		{"a node gets a taint", verify.RuleTaints, nil, func(m *mutant) bool {
+			p, ok := m.settledPlacement()
+			taint := corev1.Taint{Key: "planted", Effect: corev1.TaintEffectNoExecute}
+			if !ok || oracleTolerates([]corev1.Taint{taint}, p.pod.Spec.Tolerations) {
+				return false
+			}
+			m.alterNode(p.node, func(n *provisioning.Node) { n.Node.Spec.Taints = append(n.Node.Spec.Taints, taint) })
+			return true
+		}},
+		{"a pod selects a label that no node has", verify.RuleRequirements, nil, ofPod(func(p *corev1.Pod) {
+			p.Spec.NodeSelector = map[string]string{"planted": "yes"}
+		})},
+		{"a pod asks for more than its node has", verify.RuleResources, nil, ofPod(func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1M")}
+		})},
+		{"a DaemonSet takes the room of the pods", verify.RuleResources, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil || n.Daemons.Get(corev1.ResourcePods) == 0 || n.Requests.Get(corev1.ResourceCPU) == 0 {
+				return false
+			}
+			m.in.DaemonSetPods = slices.Clone(m.in.DaemonSetPods)
+			for i, pod := range m.in.DaemonSetPods {
+				larger := pod.DeepCopy()
+				larger.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1M")}
+				m.in.DaemonSetPods[i] = larger
+			}
+			for i := range m.plan.Create { // the plan says so, where each DaemonSet has one container
+				pods := m.plan.Create[i].Daemons.Get(corev1.ResourcePods)
+				m.plan.Create[i].Daemons = resources.MustParse(fmt.Sprintf("cpu=%dM, pods=%d", pods, pods))
+			}
+			return true
+		}},
+		{"running pods take the room of a pod", verify.RuleResources, nil, func(m *mutant) bool {
+			p, ok := m.settledPlacement()
+			if !ok {
+				return false
+			}
+			m.alterNode(p.node, func(n *provisioning.Node) {
+				full := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(int64(len(running(n.Pods))), resource.DecimalSI)}
+				n.Node.Status.Allocatable = full
+				if n.NodeClaim != nil {
+					n.NodeClaim.Status.Allocatable = full
+				}
+			})
+			return true
+		}},
+		{"a pod needs a feature that its node does not declare", verify.RuleFeatures, nil, ofPod(func(p *corev1.Pod) {
+			p.Spec.HostNetwork, p.Spec.HostUsers = true, new(bool)
+		})},
+		{"a pod is bound that waits for a gate", verify.RuleScheduling, nil, ofPod(func(p *corev1.Pod) {
+			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "planted"}}
+		})},
+		{"a pod is bound that is being deleted", verify.RuleScheduling, nil, ofPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} })},
+		{"a pod is bound that is for another scheduler", verify.RuleScheduling, nil, func(m *mutant) bool {
+			m.opts = &provisioning.Options{SchedulerNames: []string{"nobody"}}
+			_, ok := m.placed()
+			return ok
+		}},
+	}
+}
+
+// running returns the pods that have not ended.
+func running(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+	})
+}
+
+// faultsOfChoice are in what Options ask of the choice of nodes.
+func faultsOfChoice() []plantedFault {
+	onDemand := func(s *scene) {
+		s.keep(s.First(), v1.CapacityTypeOnDemand)
+		s.keep(s.Second(), v1.CapacityTypeOnDemand)
+	}
+	return []plantedFault{
+		{"a node that may be spot names too few types", verify.RuleSpotFlexibility, func(s *scene) {
+			s.Opts = &provisioning.Options{SpotFlexibility: 2}
+			s.keep(s.Second(), v1.CapacityTypeOnDemand)
+		}, func(m *mutant) bool {
+			m.opts = &provisioning.Options{SpotFlexibility: 3}
+			return true
+		}},
+		{"too few pods are kept off spot", verify.RuleCapacityMix, func(s *scene) {
+			s.Opts = &provisioning.Options{CapacityMix: &provisioning.CapacityMix{}}
+			s.keep(s.Second(), v1.CapacityTypeOnDemand)
+		}, func(m *mutant) bool {
+			m.opts = &provisioning.Options{CapacityMix: &provisioning.CapacityMix{OnDemandBase: 1}}
+			return true
+		}},
+		{"a node mixes a reservation with other capacity under Strict", verify.RuleReservation, func(s *scene) {
+			s.reserve(9)
+			s.Second().Options = scenes.Options(s.Small)
+			s.Plan.Cost, s.Plan.LowerBound = s.First().Price()+s.Second().Price(), 0
+		}, func(m *mutant) bool {
+			m.opts = &provisioning.Options{Reserved: provisioning.ReservedStrict}
+			return true
+		}},
+		{"a pod is left pending beside a node with room", verify.RuleOverlooked, onDemand, func(m *mutant) bool {
+			m.leaveOnly(m.pod("tiny"))
+			return true
+		}},
+	}
+}
+
+// faultsOfLists are in what a plan lists, and in which order.
+func faultsOfLists() []plantedFault {
+	return []plantedFault{
+		{"a pod is neither bound nor pending", verify.RuleCompleteness, nil, func(m *mutant) bool {
+			if m.take() == nil {
+				return false
+			}
+			m.settle()
+			return true
+		}},
+		{"a pod is bound twice", verify.RuleCompleteness, nil, func(m *mutant) bool {
+			p, ok := m.placed()
+			if !ok {
+				return false
+			}
+			lists := m.lists()
+			list := lists[m.IntN(len(lists))]
+			*list = append(*list, p.pod)
+			m.settle()
+			return true
+		}},
+		{"a pod is bound and pending", verify.RuleCompleteness, nil, func(m *mutant) bool {
+			p, ok := m.placed()
+			if ok {
+				m.leave(p.pod)
+			}
+			return ok
+		}},
+		{"a pod is bound that nobody asked for", verify.RuleCompleteness, nil, func(m *mutant) bool {
+			lists := m.lists()
+			if len(lists) == 0 {
+				return false
+			}
+			list := lists[m.IntN(len(lists))]
+			*list = append(*list, scenes.Pod("alien", "0", "0"))
+			m.settle()
+			m.plan.Order = slices.DeleteFunc(m.plan.Order, func(p *corev1.Pod) bool { return p.Name == "alien" })
+			return true
+		}},
+		{"a node is launched for nobody", verify.RuleCompleteness, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			empty := *n
+			empty.Name, empty.Pods, empty.Requests = "empty", nil, resources.List{}
+			m.plan.Create = append(m.plan.Create, empty)
+			m.plan.Cost += empty.Price()
+			return true
+		}},
+		{"the order leaves a pod out", verify.RuleOrder, nil, func(m *mutant) bool {
+			if len(m.plan.Order) == 0 {
+				return false
+			}
+			m.plan.Order = slices.Delete(slices.Clone(m.plan.Order), 0, 1)
+			return true
+		}},
+		{"the order has a pod twice", verify.RuleOrder, nil, func(m *mutant) bool {
+			if len(m.plan.Order) == 0 {
+				return false
+			}
+			m.plan.Order = append(slices.Clone(m.plan.Order), m.plan.Order[m.IntN(len(m.plan.Order))])
+			return true
+		}},
+		{"two pods of a list are swapped", verify.RuleOrder, nil, func(m *mutant) bool {
+			for _, list := range m.lists() {
+				if pods := *list; len(pods) > 1 {
+					pods[0], pods[1] = pods[1], pods[0]
+					return true
+				}
+			}
+			return false
+		}},
+		{"two options are swapped", verify.RuleOrder, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil || len(n.Options) < 2 {
+				return false
+			}
+			at := m.IntN(len(n.Options) - 1)
+			n.Options[at], n.Options[at+1] = n.Options[at+1], n.Options[at]
+			return true
+		}},
+		{"an option is listed twice", verify.RuleOrder, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			n.Options = append(n.Options[:1:1], n.Options...)
+			return true
+		}},
+		{"two bindings are swapped", verify.RuleOrder, nil, func(m *mutant) bool {
+			if len(m.plan.Bind) < 2 {
+				return false
+			}
+			m.plan.Bind[0], m.plan.Bind[1] = m.plan.Bind[1], m.plan.Bind[0]
+			return true
+		}},
+		{"two new nodes have one name", verify.RuleOrder, nil, func(m *mutant) bool {
+			if len(m.plan.Create) < 2 {
+				return false
+			}
+			m.plan.Create[1].Name = m.plan.Create[0].Name
+			return true
+		}},
+	}
+}
+
+// faultsOfAccounts are in what a plan says of itself.
+func faultsOfAccounts() []plantedFault {
+	always := func(change func(*provisioning.Plan)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			change(m.plan)
+			return true
+		}
+	}
+	ofNode := func(change func(*provisioning.NewNode) bool) func(*mutant) bool {
+		return func(m *mutant) bool {
+			n := m.newNode()
+			return n != nil && change(n)
+		}
+	}
+	ofReason := func(reason *provisioning.Explanation) func(*mutant) bool {
+		return func(m *mutant) bool {
+			if len(m.plan.Unplaced) == 0 {
+				return false
+			}
+			m.plan.Unplaced[m.IntN(len(m.plan.Unplaced))].Explanation = reason
+			return true
+		}
+	}
+	return []plantedFault{
+		{"the cost is wrong", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.Cost = p.Cost*1.01 + 0.01 })},
+		{"the lower bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost*1.01 + 0.01 })},
+		{"the packing bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.PackingBound = p.Cost*1.01 + 0.01 })},
+		{"the bound of the objective is above it", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.ObjectiveBound = p.Cost*1.01 + 0.01 })},
+		{"the cheapest options are left out, and the bound says that nothing is cheaper", verify.RuleAccounts, func(s *scene) {
+			s.First().Options = scenes.Options(s.Large)
+			s.Plan.Cost = s.First().Price() + s.Second().Price()
+			s.Plan.LowerBound = s.Plan.Cost / 4
+		}, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost })},
+		{"a bound is below zero", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = -1 })},
+		{"the number of pods is wrong", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.Stats.Pods++ })},
+		{"a node asks for too little", verify.RuleAccounts, nil, ofNode(func(n *provisioning.NewNode) bool {
+			n.Requests = n.Requests.With(corev1.ResourcePods, n.Requests.Get(corev1.ResourcePods)-1)
+			return true
+		})},
+		{"a DaemonSet is forgotten", verify.RuleAccounts, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil || !slices.ContainsFunc(m.in.DaemonSetPods, func(d *corev1.Pod) bool {
+				return len(d.Spec.NodeSelector) == 0 && d.Spec.Affinity == nil && oracleTolerates(n.Pool.Spec.Template.Spec.Taints, oracleDaemonTolerations(d))
+			}) {
+				return false
+			}
+			n.Daemons = resources.List{}
+			return true
+		}},
+		{"a pod is pending without a reason", verify.RuleReason, nil, ofReason(nil)},
+		{"a reason blames a pool that does not exist", verify.RuleReason, nil, ofReason(&provisioning.Explanation{
+			Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolExplanation{{NodePool: "nowhere", Cause: provisioning.CauseResources}},
+		})},
+	}
+}
+
+// faultsOfNewNodes are in the nodes to launch: their pools and options.
+func faultsOfNewNodes() []plantedFault {
+	ofPool := func(change func(*v1.NodePool)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			n := m.newNode()
+			if n != nil {
+				m.alterPool(n.Pool.Name, change)
+			}
+			return n != nil
+		}
+	}
+	// ofOption changes the cheapest option of a node in the catalog.
+	ofOption := func(change func(*cloudprovider.InstanceType, *cloudprovider.Offering)) func(*mutant) bool {
+		return func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			key := n.Options[0].Key()
+			m.alterType(n.Pool.Name, key.InstanceType, func(t *cloudprovider.InstanceType) {
+				if offering, ok := t.Offering(key); ok {
+					change(t, offering)
+				}
+			})
+			return true
+		}
+	}
+	return []plantedFault{
+		{"a node is of a pool that does not exist", verify.RulePool, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			pool := n.Pool.DeepCopy()
+			pool.Name = "nowhere"
+			n.Pool = pool
+			return true
+		}},
+		{"a node is of a pool that is being deleted", verify.RulePool, nil, ofPool(func(p *v1.NodePool) { p.DeletionTimestamp = &metav1.Time{} })},
+		{"a node is of a static pool", verify.RulePool, nil, ofPool(func(p *v1.NodePool) { p.Spec.Replicas = new(int64) })},
+		{"an option is sold out", verify.RuleOffering, nil, ofOption(func(_ *cloudprovider.InstanceType, o *cloudprovider.Offering) { o.Available = false })},
+		{"an option costs more than the plan says", verify.RuleOffering, nil, ofOption(func(_ *cloudprovider.InstanceType, o *cloudprovider.Offering) { o.Price += 0.01 })},
+		{"an option is of a type that the pool does not offer", verify.RuleOffering, nil, ofOption(func(t *cloudprovider.InstanceType, _ *cloudprovider.Offering) { t.Name = "renamed" })},
+		{"a node has no options", verify.RuleOffering, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			m.plan.Cost -= n.Price()
+			n.Options = nil
+			m.plan.LowerBound, m.plan.PackingBound, m.plan.ObjectiveBound = 0, 0, 0
+			return true
+		}},
+		{"a reservation is overbooked", verify.RuleReservation, func(s *scene) {
+			s.reserve(2)
+			s.First().Options, s.Second().Options = scenes.Options(s.Small), scenes.Options(s.Small)
+			s.Plan.Cost, s.Plan.LowerBound = 0.002, 0
+		}, func(m *mutant) bool {
+			m.alterType("batch", "small", func(t *cloudprovider.InstanceType) { t.Offerings[len(t.Offerings)-1].ReservationCapacity = 1 })
+			return true
+		}},
+		{"an option is too small", verify.RuleResources, nil, ofOption(func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) {
+			t.Capacity, o.Capacity = t.Capacity.With(corev1.ResourcePods, 0), nil
+		})},
+		{"an option has less than it holds back", verify.RuleResources, nil, ofOption(func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) {
+			t.Overhead.KubeReserved, o.Overhead, o.Capacity = t.Capacity.With(corev1.ResourceMemory, t.Capacity.Get(corev1.ResourceMemory)+1), nil, nil
+		})},
+		{"a node's Requirements leave out what its pool asks for", verify.RuleRequirements, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			for _, demand := range n.Pool.Spec.Template.Spec.Requirements {
+				key := m.in.Vocabulary.NormalizeKey(demand.Key)
+				if want, ok := n.Requirements.Get(key); ok && !want.WithMinValues(0).Equal(requirements.NotIn(key)) {
+					n.Requirements = n.Requirements.Without(key)
+					return true
+				}
+			}
+			return false
+		}},
+		{"a node asks for a zone that its options are not in", verify.RuleRequirements, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			n.Requirements = n.Requirements.With(requirements.In(corev1.LabelTopologyZone, "nowhere"))
+			return true
+		}},
+		{"a pool has a taint that the pods of a node do not tolerate", verify.RuleTaints, nil, func(m *mutant) bool {
+			n := m.newNode()
+			taint := corev1.Taint{Key: "planted", Effect: corev1.TaintEffectNoSchedule}
+			if n == nil || !slices.ContainsFunc(n.Pods, func(p *corev1.Pod) bool {
+				return !oracleTolerates([]corev1.Taint{taint}, p.Spec.Tolerations)
+			}) {
+				return false
+			}
+			m.alterPool(n.Pool.Name, func(p *v1.NodePool) { p.Spec.Template.Spec.Taints = append(p.Spec.Template.Spec.Taints, taint) })
+			return true
+		}},
+		{"minValues is not met", verify.RuleMinValues, nil, func(m *mutant) bool {
+			n := m.newNode()
+			if n == nil {
+				return false
+			}
+			many, key := 1_000, corev1.LabelInstanceTypeStable
+			n.Requirements = n.Requirements.Intersect(requirements.NewSet(requirements.Exists(key)))
+			m.alterPool(n.Pool.Name, func(p *v1.NodePool) {
+				p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+					Key: key, Operator: corev1.NodeSelectorOpExists, MinValues: &many,
+				})
+			})
+			return true
+		}},
+		{"a limit is passed", verify.RuleLimits, nil, ofPool(func(p *v1.NodePool) {
+			p.Spec.Limits = v1.Limits(resources.MustParse("nodes=0").ResourceList())
+		})},
+	}
 }

@@ -1,7 +1,6 @@
 package life_test
 
 import (
-	"context"
 	"flag"
 	"testing"
 	"time"
@@ -52,13 +51,7 @@ func nominate(c *simcluster.Cluster, pod int, node string) {
 // TestKubeScheduler asks kube-scheduler itself: it spreads pods over nodes by their room, tries the node
 // first that a pod names, and keeps the room of a pod that cannot go there yet.
 func TestKubeScheduler(t *testing.T) {
-	all, err := kubescheduler.StartAll(context.Background(), *schedulers)
-	require.NoError(t, err)
-	if len(all) == 0 {
-		t.Skip("no program of kubescheduler: see -kubescheduler")
-	}
-	t.Cleanup(func() { require.NoError(t, kubescheduler.CloseAll(all)) })
-	for _, program := range all {
+	for _, program := range kubescheduler.ForTest(t, *schedulers) {
 		s := &life.KubeScheduler{Program: program, Seed: 1}
 
 		c := pending(t, 4, "cpu=3, memory=8Gi, pods=110", "cpu=3, memory=8Gi, pods=110")

@@ -1,7 +1,6 @@
 package planreplay_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"slices"
@@ -27,13 +26,7 @@ var schedulers = flag.String("kubescheduler", "", "programs of kubescheduler, as
 
 // eachScheduler runs a test with every program that there is.
 func eachScheduler(t *testing.T, test func(*testing.T, *kubescheduler.Program)) {
-	all, err := kubescheduler.StartAll(context.Background(), *schedulers)
-	require.NoError(t, err)
-	if len(all) == 0 {
-		t.Skip("no program of kubescheduler: see -kubescheduler")
-	}
-	t.Cleanup(func() { require.NoError(t, kubescheduler.CloseAll(all)) })
-	for _, scheduler := range all {
+	for _, scheduler := range kubescheduler.ForTest(t, *schedulers) {
 		t.Run(scheduler.Minor, func(t *testing.T) { test(t, scheduler) })
 	}
 }

@@ -5,9 +5,7 @@ package output
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,9 +33,5 @@ func Check(t *testing.T, program func()) {
 // Fits fails the test if a line is wider than a terminal of 80 columns or ends with spaces.
 func Fits(t testing.TB, text string) {
 	t.Helper()
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
-		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
-	}
+	golden.Fits(t, text)
 }

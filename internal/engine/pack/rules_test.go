@@ -2,6 +2,7 @@ package pack_test
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -323,4 +324,74 @@ func TestVariants(t *testing.T) {
 			require.Equal(t, l.Price == 2, s.Variant == 0, "the share names the variant that the option is of")
 		}
 	}
+}
+
+// openLabel is a Traits with one label. A trait is the set of values that pods
+// allow, as bits; allows holds the values that each option leaves open.
+type openLabel struct {
+	allows []int32
+	pools  [][2]int // first and last option
+	counts []bool   // by pool: its MinValues count the values of this label
+}
+
+func (l *openLabel) Merge(pool int, a, b int32) (int32, bool) {
+	both := a & b
+	return both, both != 0 && !l.Options(pool, both).Empty()
+}
+
+func (l *openLabel) Options(pool int, trait int32) bitset.Set {
+	first, last := l.pools[pool][0], l.pools[pool][1]
+	set := bitset.NewWindow(first, last)
+	for o := first; o < last; o++ {
+		if l.allows[o]&trait != 0 {
+			set.Add(o - bitset.Base(first))
+		}
+	}
+	return set
+}
+
+func (l *openLabel) Values(pool, _ int, trait int32) bitset.Set {
+	if !l.counts[pool] {
+		return nil
+	}
+	return valuesOf(trait)
+}
+
+// valuesOf returns the numbers of the values in a trait.
+func valuesOf(trait int32) bitset.Set {
+	set := bitset.New(32)
+	for v := range 32 {
+		if trait>>v&1 != 0 {
+			set.Add(v)
+		}
+	}
+	return set
+}
+
+// TestTierTakesNothingForOtherOptions counts what is allocated for new nodes of a hundred
+// options, beside some that nobody may use: no more than sets of them take.
+func TestTierTakesNothingForOtherOptions(t *testing.T) {
+	bytes := func(others int) int {
+		p := &pack.Problem{Dims: 1, Pools: []pack.Pool{{Last: 100}, {First: 100, Last: 100 + others, Tier: 1}}}
+		other := []int64{1_000}
+		for o := range 100 + others {
+			p.Options = append(p.Options, pack.Option{Price: float64(1 + o), Capacity: other})
+			if o < 100 {
+				p.Options[o].Capacity = []int64{int64(1 + o)}
+			}
+		}
+		p.Capacities = pack.NewCapacities(p.Options, []int{0, 100}, 1)
+		may := bitset.New(len(p.Options))
+		may.AddRange(0, 100)
+		p.Classes = []pack.Class{{Request: []int64{1}, Count: 1, Variants: []pack.Variant{{Options: may}}}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		pack.New(p).Ready()
+		runtime.ReadMemStats(&after)
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	bytes(0)
+	few, many := bytes(1_000), bytes(50_000)
+	t.Log(few, many)
+	require.Less(t, many, few+3*50_000)
 }
