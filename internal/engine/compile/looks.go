@@ -24,27 +24,6 @@ func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
 	return p.Admission.cache.looks.of(p.looksKeyOf(rule, certain), func() bitset.Set { return p.looksOf(rule, certain) })
 }
 
-// SpreadLooks lists topology spread constraints over domains and over nodes, one for each distinct
-// set of nodes that they count.
-func (p *Problem) SpreadLooks() (out []DomainRule) {
-	known := map[looksKey]bool{}
-	add := func(rule DomainRule) {
-		if id := p.looksKeyOf(&rule, false); !known[id] {
-			known[id] = true
-			out = append(out, rule)
-		}
-	}
-	for _, rule := range p.Rules.Domain {
-		if rule.Key >= 0 && rule.Kind == topology.Spread {
-			add(rule)
-		}
-	}
-	for _, rule := range p.Rules.Host {
-		add(rule)
-	}
-	return out
-}
-
 func (p *Problem) looksKeyOf(rule *DomainRule, certain bool) looksKey {
 	return looksKey{p.Admission.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
 }

@@ -202,6 +202,12 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 	return out
 }
 
+// Looked says whether a spread rule may count new nodes of a bin type, and whether it certainly does.
+func (s *BinType) Looked(p *compile.Problem, rule *compile.DomainRule) (may, sure bool) {
+	known := s.look(p, rule)
+	return known.May, known.Sure
+}
+
 // look is LooksAtBinType with a cache. For a rule over domains it also finds the domains, and asks
 // the options.
 func (s *BinType) look(p *compile.Problem, rule *compile.DomainRule) *look {

@@ -153,15 +153,12 @@ func (l *Ledger) countNode(s *Bin, n int) {
 		if rule.Key < 0 {
 			continue
 		}
-		may, sure := l.looked(rule, s)
-		if !may {
-			continue
-		}
-		for _, d := range l.domainsOf(rule, s) {
+		domains, sure := l.seen(rule, s)
+		for _, d := range domains {
 			c.may[d] += n
 		}
-		if d, certain := s.At[rule.Key].Sure(); certain && sure {
-			c.certain[d] += n
+		if sure >= 0 {
+			c.certain[sure] += n
 		}
 	}
 	if s.Node >= 0 {
@@ -219,16 +216,26 @@ func (l *Ledger) looked(r *compile.DomainRule, s *Bin) (may, sure bool) {
 		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
 		return looks, looks
 	}
-	known := s.BinType.look(l.P, r)
-	return known.May, known.Sure
+	return s.BinType.Looked(l.P, r)
 }
 
-// domainsOf lists the domains in which a bin may be and a rule may count it.
-func (l *Ledger) domainsOf(r *compile.DomainRule, s *Bin) []int {
-	if s.Node >= 0 || r.Kind != topology.Spread {
-		return s.At[r.Key].Domains
+// seen returns the domains in which a bin may be and a rule may count its pods, and the domain in
+// which it certainly counts them, -1 if there is none.
+func (l *Ledger) seen(r *compile.DomainRule, s *Bin) (domains []int, sure int) {
+	at, may, looks := &s.At[r.Key], true, true
+	domains = at.Domains
+	if r.Kind == topology.Spread {
+		if may, looks = l.looked(r, s); !may {
+			return nil, -1
+		}
+		if s.Node < 0 {
+			domains = s.BinType.look(l.P, r).in
+		}
 	}
-	return s.BinType.look(l.P, r).in
+	if d, certain := at.Sure(); certain && looks {
+		return domains, d
+	}
+	return domains, -1
 }
 
 // lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count
@@ -283,24 +290,16 @@ func (l *Ledger) countOwner(r, n int, s *Bin) {
 // countMember counts n pods on a bin for a rule in counts, Members or spare. there says whether the
 // pods are certainly on the bin.
 func (l *Ledger) countMember(r int, counts []int, n int, s *Bin, there bool) {
-	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	rule := &l.P.Rules.Domain[r]
 	if rule.Key < 0 {
 		return
 	}
-	may, sure := true, there
-	if rule.Kind == topology.Spread {
-		may, sure = l.looked(rule, s)
-		sure = sure && there
-	}
-	at, domains := &s.At[rule.Key], l.domainsOf(rule, s)
-	if !may || len(domains) == 0 {
-		return
-	}
+	domains, sure := l.seen(rule, s)
 	for _, d := range domains {
 		counts[d] += n
 	}
-	if d, certain := at.Sure(); certain && sure {
-		c.Least[d] += n
+	if sure >= 0 && there {
+		l.Counts[r].Least[sure] += n
 	}
 }
 
@@ -469,8 +468,7 @@ func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
 	if n == 0 || s.Number < 0 || s.Node >= 0 {
 		return n > 0
 	}
-	own := l.Bins[s.Number]
-	if may, _ := l.looked(rule, own); may && slices.Contains(l.domainsOf(rule, own), domain) {
+	if own, _ := l.seen(rule, l.Bins[s.Number]); slices.Contains(own, domain) {
 		n--
 	}
 	return n > 0

@@ -331,10 +331,8 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 			continue
 		}
 		rule := &l.P.Rules.Domain[i]
-		if may, _ := l.looked(rule, after); !may {
-			continue
-		}
-		for _, d := range l.domainsOf(rule, after) {
+		domains, _ := l.seen(rule, after)
+		for _, d := range domains {
 			if !rule.Counted[d] && l.ways[rule.Way].may[d] == 0 {
 				return true
 			}

@@ -16,8 +16,6 @@ import (
 type widener struct {
 	st    *State
 	p     *compile.Problem
-	looks []compile.DomainRule  // topology spread constraints, to compare which nodes they count
-	sees  map[int][]sight       // by bin type: which of looks count its nodes
 	known map[string]bitset.Set // by bin type and pods: the options that a node could have
 	seen  map[int]bitset.Set    // by bin type: see seenLike
 
@@ -41,7 +39,7 @@ func (st *State) widen() bool {
 		return false
 	}
 	st.Bins() // Bins counts the pods of each new node
-	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}, sees: map[int][]sight{}}
+	w := &widener{st: st, p: st.p, known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}}
 	some := false
 	for i := range st.p.LowPools {
 		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
@@ -258,12 +256,13 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 		}
 		options.And(here)
 	}
-	for i, seen := range w.sights(s) {
-		switch {
-		case seen.sure:
-			options.And(p.LookedAt(&w.looks[i], true))
-		case !seen.may:
-			options.AndNot(p.LookedAt(&w.looks[i], false))
+	for way := range p.Rules.Ways() {
+		rule := p.Rules.OfWay(way)
+		switch may, sure := s.Looked(p, rule); {
+		case sure:
+			options.And(p.LookedAt(rule, true))
+		case !may:
+			options.AndNot(p.LookedAt(rule, false))
 		}
 	}
 	for i := range p.ByDaemon {
@@ -279,25 +278,15 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 	return options
 }
 
-// sight says whether a topology spread may count a new node, and whether it certainly does.
-type sight struct{ may, sure bool }
-
-// sights returns, for each of looks, whether it counts new nodes of a bin type.
-func (w *widener) sights(s *ledger.BinType) []sight {
-	out, known := w.sees[s.Id]
-	if !known {
-		out = make([]sight, len(w.looks))
-		for i := range w.looks {
-			look := ledger.LooksAtBinType(w.p, &w.looks[i], s)
-			out[i] = sight{look.May, look.Sure}
-		}
-		w.sees[s.Id] = out
-	}
-	return out
-}
-
 // seenAlike says whether new nodes of bin type b are in domains in which those of a may be, and
 // topology spread counts both alike.
 func (w *widener) seenAlike(a, b *ledger.BinType) bool {
-	return slices.Equal(w.sights(a), w.sights(b)) && inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
+	for way := range w.p.Rules.Ways() {
+		rule := w.p.Rules.OfWay(way)
+		may, sure := a.Looked(w.p, rule)
+		if mayThen, sureThen := b.Looked(w.p, rule); may != mayThen || sure != sureThen {
+			return false
+		}
+	}
+	return inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
 }
