@@ -36,7 +36,6 @@ type bundler struct {
 	free    [][]int64
 	parts   [][]pack.Membership // by existing node
 	has     [][]int32           // by existing node: volumes that are attached
-	lowered map[int]bitset.Set  // by class: the options that hold one of its pods; filled on demand
 	Pinned  []pinned
 	Bundles []bundle
 }
@@ -54,7 +53,7 @@ type bundler struct {
 //
 // Pods that share volumes are bundled after that.
 func newBundler(p *compile.Problem, left []int) *bundler {
-	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
+	b := &bundler{p: p, left: left}
 	b.free, b.parts, b.has = make([][]int64, len(p.Nodes)), slices.Clone(p.NodeParts), make([][]int32, len(p.Nodes))
 	for i := range p.Nodes {
 		b.free[i], b.has[i] = p.Nodes[i].Free, p.Nodes[i].Attached
@@ -183,7 +182,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 			return false
 		}
 		fresh, old := options.Clone(), nodes.Clone()
-		fresh.And(b.options(c))
+		fresh.And(p.Admission.Lowered(c))
 		fresh.And(p.Admission.Fits(sum))
 		last := len(out.members) - 1
 		again := last >= 0 && out.members[last].Class == c // the nodes that are left admit the class
@@ -218,14 +217,6 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 	}
 	b.Bundles = append(b.Bundles, out)
 	return true
-}
-
-// options returns the options that hold a pod of a class.
-func (b *bundler) options(c int) bitset.Set {
-	if b.lowered[c] == nil {
-		b.lowered[c] = b.p.Admission.Lowered(c)
-	}
-	return b.lowered[c]
 }
 
 // lowerBundle returns a bundle as the packer sees it. Alternatives of its pods that leave labels

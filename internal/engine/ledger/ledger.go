@@ -178,7 +178,7 @@ func (l *Ledger) countNode(s *Bin, n int) {
 // Become changes the bin type of a new node to one with a subset of its locations, and moves the
 // counts of its pods there.
 func (l *Ledger) Become(s *Bin, as *BinType) {
-	l.Save(s)
+	l.save(s)
 	l.countPods(s, -1)
 	l.countNode(s, -1)
 	s.BinType, s.At = as, BinTypeLocations(l.P, as)
@@ -189,6 +189,7 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 
 // Place puts a pod on a bin.
 func (l *Ledger) Place(podID int32, s *Bin) {
+	l.save(s)
 	addTo(l.P, s, podID)
 	l.Count(l.P.ClassOf[podID], 1, s)
 	s.Late = true

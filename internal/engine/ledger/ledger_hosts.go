@@ -146,7 +146,7 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 
 // Shut removes a new node without pods from the counts: it will not be launched.
 func (l *Ledger) Shut(s *Bin) {
-	l.Save(s)
+	l.save(s)
 	s.Shut = true
 	l.countNode(s, -1)
 	l.lookAgain(s)

@@ -49,9 +49,9 @@ func (l *Ledger) Mark() {
 	}
 }
 
-// Save records a bin before it changes, if there is a mark. Every function that changes a bin calls
+// save records a bin before it changes, if there is a mark. Every function that changes a bin calls
 // it first.
-func (l *Ledger) Save(s *Bin) {
+func (l *Ledger) save(s *Bin) {
 	was := l.saveForHold(s)
 	if was == nil {
 		return
@@ -60,7 +60,7 @@ func (l *Ledger) Save(s *Bin) {
 	was.Apart, was.Pods, was.PodIDs = slices.Clone[[]pack.Membership](s.Apart), slices.Clone[[]attempt.Bundled](s.Pods), slices.Clone(s.PodIDs)
 }
 
-// saveForHold is Save before a call of Hold. It copies no list, because Hold replaces the lists of
+// saveForHold is save before a call of Hold. It copies no list, because Hold replaces the lists of
 // the bin and changes none. It returns the saved bin, valid until the next one is saved; nil if
 // there is no mark or the bin was saved before.
 func (l *Ledger) saveForHold(s *Bin) *Bin {

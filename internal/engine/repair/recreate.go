@@ -255,7 +255,6 @@ func (r *search) open(s *ledger.Bin) {
 
 // put moves a pod to a bin. A new node gets the bin type as, if not nil.
 func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
-	r.ledger.Save(to)
 	if as != nil && as != to.BinType {
 		r.budget -= as.Price() - to.BinType.Price()
 		r.ledger.Become(to, as)
