@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/dovetail-sdk/dovetail/internal/engine/disjoint"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
@@ -98,40 +99,20 @@ func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
 
 // tangles groups the rules without a slot that concern a common class.
 func (r *Rules) tangles(taken []bool) [][]int {
-	group := make([]int, len(r.Node))
-	for n := range group {
-		group[n] = n
-	}
-	root := func(n int) int {
-		for group[n] != n {
-			n = group[n]
-		}
-		return n
-	}
-	for c := range r.ByClass {
-		first := -1
+	rules := make([][]int, len(r.ByClass))
+	for c := range rules {
 		for _, part := range r.ByClass[c].Parts {
-			switch {
-			case taken[part.Rule]:
-			case first < 0:
-				first = root(part.Rule)
-			default:
-				group[root(part.Rule)] = first
+			if !taken[part.Rule] {
+				rules[c] = append(rules[c], part.Rule)
 			}
 		}
 	}
-	var out [][]int
-	at := map[int]int{}
-	for n := range r.Node {
-		if taken[n] {
-			continue
+	_, groupOf, count := disjoint.Divide(rules, make([]int, len(r.Node)), false)
+	out := make([][]int, count)
+	for n, group := range groupOf {
+		if group >= 0 {
+			out[group] = append(out[group], n)
 		}
-		g := root(n)
-		if _, ok := at[g]; !ok {
-			at[g] = len(out)
-			out = append(out, nil)
-		}
-		out[at[g]] = append(out[at[g]], n)
 	}
 	return out
 }
