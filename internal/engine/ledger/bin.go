@@ -77,6 +77,27 @@ type Bin struct {
 	Shut     bool              // it was removed from the plan
 }
 
+// HasRoom says whether a bin has room for one request more and another, nil for none, less. capacity
+// is a method of BinType, which returns what a new node has.
+func (s *Bin) HasRoom(p *compile.Problem, capacity func(*BinType, *compile.Problem) []int64, more, less []int64) bool {
+	left := s.Free
+	if s.Node < 0 {
+		left = capacity(s.BinType, p)
+	}
+	for r, n := range more {
+		if s.Node < 0 {
+			n += s.Taken[r]
+		}
+		if less != nil {
+			n -= less[r]
+		}
+		if more[r] > 0 && n > left[r] {
+			return false
+		}
+	}
+	return true
+}
+
 // Hold replaces the pods of the plan on a bin by some others.
 func Hold(p *compile.Problem, s *Bin, podIDs []int32) {
 	s.PodIDs, s.Pods = nil, nil

@@ -219,22 +219,7 @@ func (r *search) come(podID int32, s *ledger.Bin) bool {
 
 // makesRoom says whether a bin may have room for a pod of class c without one pod of class without.
 func (r *search) makesRoom(s *ledger.Bin, c, without int) bool {
-	less := r.p.Requests[without]
-	for i, n := range r.p.OfResources(r.p.Requests[c]) {
-		if n == 0 {
-			continue
-		}
-		left := less[i]
-		if s.Node >= 0 {
-			left += s.Free[i]
-		} else {
-			left += s.BinType.Greatest(r.p)[i] - s.Taken[i]
-		}
-		if n > left {
-			return false
-		}
-	}
-	return true
+	return s.HasRoom(r.p, (*ledger.BinType).Greatest, r.p.OfResources(r.p.Requests[c]), r.p.Requests[without])
 }
 
 // affordable returns a node for a pod of a class alone that costs less than a limit in USD per

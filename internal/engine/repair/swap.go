@@ -273,23 +273,7 @@ func (m *mover) mayExchange(c int, s *ledger.Bin, d int, t *ledger.Bin) bool {
 // hasRoom says whether a bin has room for one request more and another less, on every option of a
 // new node.
 func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
-	capacity := s.Free
-	if s.Node < 0 {
-		capacity = s.BinType.Least(m.p)
-	}
-	for r := range more {
-		left := capacity[r]
-		if s.Node < 0 {
-			left -= s.Taken[r]
-		}
-		if less != nil {
-			left += less[r]
-		}
-		if more[r] > 0 && more[r] > left {
-			return false
-		}
-	}
-	return true
+	return s.HasRoom(m.p, (*ledger.BinType).Least, more, less)
 }
 
 // suits says whether the pods of a class may be on a bin with its current bin type, apart from
