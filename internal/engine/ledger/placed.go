@@ -15,9 +15,9 @@ func (l *Ledger) Put(class, n int, s *Bin, perhaps bool) {
 	}
 }
 
-// Remove takes the domains of a node without pods out of the counts. A topology spread over the
-// hostname counts it as an empty node still: other nodes are emptied one after the other, and each
-// is empty before it is gone.
+// Remove takes the domains of a node without pods, and the DaemonSet pods of a new node, out of the
+// counts. A topology spread over the hostname counts it as an empty node still: other nodes are
+// emptied one after the other, and each is empty before it is gone.
 func (l *Ledger) Remove(s *Bin) { l.countNode(s, -1) }
 
 // Restore undoes Remove.
