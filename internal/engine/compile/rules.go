@@ -216,17 +216,14 @@ func (d *ClassRules) Span(key string) {
 // Host. A spread counts only nodes that the pod may use, so pods that differ in these nodes do not
 // share it.
 func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
-	id := DomainRuleKey{Term: t}
-	rule := DomainRule{Rule: topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}, Like: c, Term: t, Way: -1}
-	list := &r.Domain
+	id, list := DomainRuleKey{Term: t}, &r.Domain
 	if t.Key == corev1.LabelHostname {
-		list, rule.Key = &r.Host, -1
+		list = &r.Host
 	}
 	looks := way{key: t.Key, affinity: t.HonorAffinity, taint: t.HonorTaint}
 	if t.Kind == topology.Spread {
 		looks.filter = SpreadFilter(p, c, t, key)
-		rule.Spans, id.Filter = SpreadKeys(p.Classes[c].Terms), looks.filter
-		if list == &r.Domain {
+		if id.Filter = looks.filter; list == &r.Domain {
 			// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
 			// domains, even if the constraint counts all nodes.
 			id.Filter += p.Classes[c].VolumeKey
@@ -235,18 +232,24 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 			}
 		}
 	}
-	n, ok := r.domainIndex[id]
-	if !ok {
-		n = len(*list)
-		r.domainIndex[id] = n
-		if t.Kind == topology.Spread {
-			if rule.Way, ok = r.ways[looks]; !ok {
-				rule.Way = len(r.ofWay)
-				r.ways[looks], r.ofWay = rule.Way, append(r.ofWay, wayRule{list, n})
-			}
-		}
-		*list = append(*list, rule)
+	if n, ok := r.domainIndex[id]; ok {
+		return n
 	}
+	n := len(*list)
+	r.domainIndex[id] = n
+	rule := DomainRule{Rule: topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}, Like: c, Term: t, Way: -1}
+	if list == &r.Host {
+		rule.Key = -1
+	}
+	if t.Kind == topology.Spread {
+		var known bool
+		if rule.Way, known = r.ways[looks]; !known {
+			rule.Way = len(r.ofWay)
+			r.ways[looks], r.ofWay = rule.Way, append(r.ofWay, wayRule{list, n})
+		}
+		rule.Spans = SpreadKeys(p.Classes[c].Terms)
+	}
+	*list = append(*list, rule)
 	return n
 }
 
