@@ -342,7 +342,8 @@ func (r *Rules) join(p *Problem) {
 			for _, n := range r.nodesBySelection[s] {
 				// A spread does not count pods that are placed after all of its owners.
 				if !r.Node[n].Spread || r.ByClass[c].Phase <= latest[n] && !p.Classes[c].Headroom {
-					r.ByClass[c].joinNode(n)
+					both := min(pack.InRule(r.ByClass[c].Parts, n).Owners, 1)
+					r.ByClass[c].Parts = pack.AddPods(r.ByClass[c].Parts, 1, pack.Membership{Rule: n, Members: 1, Both: both})
 				}
 			}
 		}
@@ -392,12 +393,6 @@ func (r *Rules) CountedOverNodes(p *Problem, c int) bool {
 	return slices.ContainsFunc(r.Node, func(n nodeRule) bool {
 		return n.Kind == pack.AtMost && n.pods >= 0 && p.Classes[c].Selected.Has(n.pods)
 	})
-}
-
-// joinNode makes a class a member of a rule over nodes.
-func (d *ClassRules) joinNode(n int) {
-	both := min(pack.InRule(d.Parts, n).Owners, 1)
-	d.Parts = pack.AddPods(d.Parts, 1, pack.Membership{Rule: n, Members: 1, Both: both})
 }
 
 // latest returns, by rule over nodes, the last phase in which a class has it.

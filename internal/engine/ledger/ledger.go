@@ -138,7 +138,11 @@ func (b *block) take(n int) []int {
 func (l *Ledger) Open(s *Bin) {
 	s.Number = len(l.Bins)
 	l.Bins = append(l.Bins, s)
-	l.openHost(s)
+	for i := range l.Hosts {
+		if h := &l.Hosts[i]; h.Rule != nil {
+			l.addBin(h, s, 0)
+		}
+	}
 	if s.Node >= 0 && !l.P.Opts.Placed {
 		return // the baseline counts its domains
 	}

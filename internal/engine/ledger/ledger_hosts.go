@@ -261,15 +261,6 @@ func (l *Ledger) RecordRelianceAnew(hosts []int) {
 	l.SetReliances(hosts)
 }
 
-// openHost adds a node without pods.
-func (l *Ledger) openHost(s *Bin) {
-	for i := range l.Hosts {
-		if h := &l.Hosts[i]; h.Rule != nil {
-			l.addBin(h, s, 0)
-		}
-	}
-}
-
 // countHost adds n pods of a class on a bin to the counts.
 func (l *Ledger) countHost(class, n int, s *Bin) {
 	for _, i := range l.P.Rules.ByClass[class].Among {
