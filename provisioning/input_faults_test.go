@@ -153,9 +153,10 @@ func poolFaults() []fault {
 		{"negative MaxSteps", func(s *scene) { s.Opts = &provisioning.Options{MaxSteps: -1} }, []string{
 			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
 		}},
-		{"all options", func(s *scene) { s.Opts = &provisioning.Options{MinValues: "strict", MaxSteps: -1} }, []string{
+		{"all options", func(s *scene) { s.Opts = &provisioning.Options{MinValues: "strict", MaxSteps: -1, Parallel: -1} }, []string{
 			`Options: MinValues is "strict"; use "Strict" or "BestEffort"`,
 			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+			`Options: Options.Parallel is -1; use 0 for the default, or a positive number of goroutines`,
 		}},
 	}
 }

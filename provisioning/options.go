@@ -188,7 +188,7 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}
 	if o.Parallel < 0 {
-		faults = append(faults, fmt.Errorf("Parallel is %d; use 0 for the default, or a positive number of goroutines", o.Parallel))
+		faults = append(faults, fmt.Errorf("Options.Parallel is %d; use 0 for the default, or a positive number of goroutines", o.Parallel))
 	}
 	if _, err := minors.Parse(o.Kubernetes); err != nil {
 		faults = append(faults, fmt.Errorf("Options.Kubernetes is %w", err))

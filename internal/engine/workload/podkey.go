@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
@@ -60,7 +62,11 @@ func NewPodKeys(pods []*corev1.Pod) PodKeys {
 	var key PodKey
 	out := PodKeys{ends: make([]int, len(pods))}
 	for i, pod := range pods {
-		out.text = append(out.text, key.Scheduling(pod)...)
+		text := key.Scheduling(pod)
+		if need := len(out.text) + len(text); need > cap(out.text) { // grown once or twice: most keys are about as long
+			out.text = slices.Grow(out.text, len(text)+need/(i+1)*(len(pods)-i-1))
+		}
+		out.text = append(out.text, text...)
 		out.ends[i] = len(out.text)
 	}
 	return out
