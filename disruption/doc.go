@@ -84,9 +84,10 @@
 // The same input and instant give the same result, whatever the order of slices and maps: every
 // list has an order that its comment states. Nodes affect each other only through what they share,
 // such as a pool and its budgets. Inputs are read-only; a Cluster points into them, and its methods
-// are safe for concurrent use. Propose, Unneeded and Enlarge start goroutines, which end before the call
-// does and have no influence on the result: see Options.Provisioning. Faults of an input are listed in the error of Observe, and rules do
-// not act on objects at fault. No input makes the package panic.
+// are safe for concurrent use. Propose, Unneeded and Enlarge start goroutines, which end before the
+// call does and have no influence on the result: see Options.Provisioning. Faults of an input are
+// listed in the error of Observe, and rules do not act on objects at fault. No input makes the
+// package panic.
 //
 // # Differences from Karpenter
 //

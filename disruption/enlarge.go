@@ -57,7 +57,8 @@ func (f *Cluster) Enlarge(ctx context.Context, problem *provisioning.Problem, pl
 	if len(plan.Create) == 0 || f.opts.Consolidation.NoReplacements {
 		return plan, nil, nil
 	}
-	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan, width: f.width()}
+	config := f.simulationConfig()
+	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan, width: config.Width()}
 	e.choose(plan)
 	for range mostEnlargements {
 		found, err := e.another(ctx)

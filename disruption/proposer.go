@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
-	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -373,14 +372,6 @@ func (f *Cluster) simulationConfig() simulation.Config {
 		c.Before = f.in.CatalogCache.compiled
 	}
 	return c
-}
-
-// width returns how many what-ifs are answered at a time.
-func (f *Cluster) width() int {
-	if f.opts.Provisioning == nil {
-		return parallel.Width(0)
-	}
-	return parallel.Width(f.opts.Provisioning.Parallel)
 }
 
 // decisionOf converts an action that leaves its pods to the next plan for the simulation.

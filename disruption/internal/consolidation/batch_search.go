@@ -39,7 +39,7 @@ func (s *search) cover(ctx context.Context) error {
 	queue := [][]*state.StateNode{chosen}
 	most := max(2, min(maxLooks, lookedAt/len(s.cluster.Nodes)))
 	for looks := 0; len(queue) > 0 && looks < most; looks++ {
-		targets := slices.DeleteFunc(slices.Clone(queue[0]), func(m *state.StateNode) bool { return !s.mayGo(m) })
+		targets := s.stillOpen(queue[0])
 		queue = queue[1:]
 		if len(targets) == 0 {
 			continue

@@ -235,8 +235,12 @@ func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map
 	return sets, nil
 }
 
-// expect has the first most of some sets answered ahead, except those that budgets do not allow.
+// expect tells the simulation which sets the search is likely to ask about next: of the given sets those
+// that budgets allow, most of them at most. With one goroutine it does nothing.
 func (s *search) expect(ctx context.Context, alone bool, most int, sets iter.Seq[[]*state.StateNode]) {
+	if s.w.Width() < 2 {
+		return
+	}
 	var out [][]*state.StateNode
 	for set := range sets {
 		if len(out) == min(most, s.w.Width()) {

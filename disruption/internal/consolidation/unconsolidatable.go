@@ -100,7 +100,7 @@ func savedBy(sets []*simulation.CandidateSet, nodes []*state.StateNode) float64 
 func (s *search) refusedSets() []attempt {
 	var out []attempt
 	for _, set := range s.refused { // the result is sorted
-		set = slices.DeleteFunc(slices.Clone(set), func(m *state.StateNode) bool { return !s.mayGo(m) })
+		set = s.stillOpen(set)
 		v := s.quota.Refusal(set)
 		if !v.Bad() || len(set) < 2 || len(set) > s.rules.opts.MaxNodes || s.allByBudget(set) {
 			continue

@@ -51,7 +51,7 @@ type Simulation struct {
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
 	width     int     // how many what-ifs are answered at a time
-	ahead     *ahead  // those that are expected
+	ahead     *ahead  // what-ifs that are likely to be asked next, and are being answered
 }
 
 // Work is the name under which progress is reported.
@@ -67,6 +67,14 @@ type Config struct {
 	Before *Compiled
 	// Receivers are the names of settling nodes that take pods all the same.
 	Receivers map[string]bool
+}
+
+// Width returns how many what-ifs are answered at a time.
+func (c *Config) Width() int {
+	if c.Provisioning == nil {
+		return parallel.Width(0)
+	}
+	return parallel.Width(c.Provisioning.Parallel)
 }
 
 // Decision is an action that leaves its pods to the next plan. Its nodes are removed or rebooted.
@@ -131,8 +139,8 @@ func withCatalog(f *state.Cluster, config Config) *Simulation {
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
-	w.width = parallel.Width(w.Opts.Parallel)
-	w.Opts.Parallel = 1    // in a what-if
+	w.width = config.Width()
+	w.Opts.Parallel = 1    // within a what-if
 	w.Opts.NoBounds = true // lower bounds are not needed here
 	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
 		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds

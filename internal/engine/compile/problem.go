@@ -54,7 +54,11 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	var keys workload.PodKeys
 	var ofPools, ofStatic model.Faults // listed after those of nodes
 	nodes, sameOffers := p.In.Nodes, p.Catalog != nil
-	parallel.Each(parallel.Width(opts.Parallel), 2, func(i int) {
+	width := parallel.Width(opts.Parallel)
+	if sameOffers {
+		width = 1 // there is no catalog to read
+	}
+	parallel.Each(width, 2, func(i int) {
 		if i == 0 {
 			p.readCatalog(like, &ofPools)
 			return
