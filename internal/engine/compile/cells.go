@@ -19,6 +19,7 @@ type CellFinder struct {
 	P       *Problem
 	inPlace [][]bitset.Set // by key and domain: the options that may be in the domain
 	Lacking []bitset.Set   // by key: the options that may lack the label
+	Beyond  []bitset.Set   // by key: the options that may be in a domain that the table does not list
 }
 
 func newCellFinder(p *Problem) *CellFinder {
@@ -31,6 +32,7 @@ func newCellFinder(p *Problem) *CellFinder {
 		}
 		f.inPlace = append(f.inPlace, sets)
 		f.Lacking = append(f.Lacking, p.satisfying(requirements.NewSet(requirements.DoesNotExist(key))))
+		f.Beyond = append(f.Beyond, p.satisfying(requirements.NewSet(p.Table.Beyond[k])))
 	}
 	return f
 }

@@ -15,6 +15,7 @@ type domainTable struct {
 	Keys   []string
 	Values [][]string
 	Index  []map[string]int
+	Beyond []requirements.Requirement // by key: the label has a value that is not in Values
 
 	columns []*model.LabelColumn // by key: the values on nodes
 	domains [][]int              // by key, and by number of a value in columns: the domain
@@ -73,6 +74,8 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 			domains[number] = index[v] // for values that some node has
 		}
 		t.Values, t.Index = append(t.Values, values), append(t.Index, index)
+		key = p.Vocabulary.NormalizeKey(key)
+		t.Beyond = append(t.Beyond, requirements.NotIn(key, values...).Intersect(requirements.Exists(key)))
 		t.columns, t.domains = append(t.columns, column), append(t.domains, domains)
 	}
 	return t
@@ -109,6 +112,12 @@ func (t *domainTable) number(key string) int {
 		return -1
 	}
 	return i
+}
+
+// AllowsBeyond says whether a set allows key k to have a value that the table does not list.
+func (t *domainTable) AllowsBeyond(k int, set requirements.Set) bool {
+	r, asked := set.Get(t.Beyond[k].Key())
+	return !asked || r.Overlaps(t.Beyond[k])
 }
 
 // Numbers returns the numbers of several keys.

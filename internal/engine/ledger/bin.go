@@ -16,6 +16,7 @@ import (
 type Location struct {
 	Domains []int // ascending
 	Lacks   bool  // the node may lack the label, or have a value that is not known
+	Beyond  bool  // a new node may have a value that is not known
 }
 
 // Sure returns the only domain that a node can be in, if there is exactly one.
@@ -32,7 +33,7 @@ func (r *Location) Certain() bool { return len(r.Domains) == 0 || len(r.Domains)
 // Within says whether a node with location r is, whatever its labels turn out to be, in a domain in
 // which a node with location other may be.
 func (r *Location) Within(other *Location) bool {
-	return (other.Lacks || !r.Lacks) && !slices.ContainsFunc(r.Domains, func(d int) bool { return !slices.Contains(other.Domains, d) })
+	return (other.Lacks || !r.Lacks) && (other.Beyond || !r.Beyond) && !slices.ContainsFunc(r.Domains, func(d int) bool { return !slices.Contains(other.Domains, d) })
 }
 
 // NodeLocations returns the locations of an existing node by key: those of its labels, or, for a

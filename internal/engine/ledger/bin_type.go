@@ -173,6 +173,7 @@ func FirstHolding(p *compile.Problem, options bitset.Set, request []int64) int {
 type look struct {
 	known, May, Sure bool
 	in               []int // for a rule over domains: the domains in which it may count the node
+	beyond           bool  // the same: it may count the node in a domain that the table does not list
 }
 
 // LooksAtBinType says whether a spread rule counts new nodes of a bin type: nodes that its owners
@@ -223,7 +224,9 @@ func (s *BinType) look(p *compile.Problem, rule *compile.DomainRule) *look {
 	if rule.Key >= 0 {
 		known.Sure = known.Sure || s.Options.SubsetOf(p.LookedAt(rule, true)) // either condition is enough
 		known.in = lookedIn(p, rule, s)
-		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(p, s)[rule.Key].Domains) == 0)
+		at := &BinTypeLocations(p, s)[rule.Key]
+		known.beyond = at.Beyond && p.LookedAt(rule, false).Both(s.Options).Overlaps(p.Finder.Beyond[rule.Key])
+		known.May = known.May && (len(known.in) > 0 || known.beyond || len(at.Domains) == 0)
 	}
 	return known
 }
@@ -299,6 +302,7 @@ func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 			}
 		}
 		out[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
+		out[k].Beyond = p.Table.AllowsBeyond(k, s.Settled) && s.Options.Overlaps(p.Finder.Beyond[k])
 	}
 	return out
 }

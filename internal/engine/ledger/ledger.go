@@ -51,6 +51,7 @@ type nodeCount struct {
 	sure    []bool // an existing node is certainly in the domain; shared with the problem
 	certain []int  // new nodes that are certainly in the domain and counted
 	may     []int  // new nodes that may be in the domain and may be counted
+	beyond  []int  // one number: new nodes that may be counted in a domain that the table does not list
 }
 
 // domains returns the number of domains in which an existing or new node certainly is, if the domain
@@ -93,7 +94,7 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		size += 4 * len(p.Rules.Domain[i].Members)
 	}
 	for w := range l.ways {
-		size += 2 * len(p.Rules.OfWay(w).Sure)
+		size += 2*len(p.Rules.OfWay(w).Sure) + 1
 	}
 	l.block = make(block, 0, size)
 	l.There, l.Daemon = l.block.take(len(p.Classes)), l.block.take(len(p.ByDaemon))
@@ -112,7 +113,7 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	}
 	for w := range l.ways {
 		sure := p.Rules.OfWay(w).Sure
-		l.ways[w] = nodeCount{sure: sure, certain: l.block.take(len(sure)), may: l.block.take(len(sure))}
+		l.ways[w] = nodeCount{sure: sure, certain: l.block.take(len(sure)), may: l.block.take(len(sure)), beyond: l.block.take(1)}
 	}
 	for _, s := range bins {
 		l.Open(s)
@@ -160,6 +161,9 @@ func (l *Ledger) countNode(s *Bin, n int) {
 		domains, sure := l.seen(rule, s)
 		for _, d := range domains {
 			c.may[d] += n
+		}
+		if l.seenBeyond(rule, s) {
+			c.beyond[0] += n
 		}
 		if sure >= 0 {
 			c.certain[sure] += n
@@ -241,6 +245,11 @@ func (l *Ledger) seen(r *compile.DomainRule, s *Bin) (domains []int, sure int) {
 		return domains, d
 	}
 	return domains, -1
+}
+
+// seenBeyond says whether a topology spread may count a bin in a domain that the table does not list.
+func (l *Ledger) seenBeyond(r *compile.DomainRule, s *Bin) bool {
+	return s.Node < 0 && s.BinType.look(l.P, r).beyond
 }
 
 // lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count
@@ -451,6 +460,9 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	if rule.MinDomains > 1 && l.ways[rule.Way].domains(domain) < rule.MinDomains {
 		return there > rule.Skew
 	}
+	if there > rule.Skew && l.othersBeyond(r, s) {
+		return true
+	}
 	for d, covered := range rule.Counted {
 		if d == domain || !covered && !l.othersMayBe(r, d, s) {
 			continue
@@ -474,6 +486,17 @@ func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
 		return n > 0
 	}
 	if own, _ := l.seen(rule, l.Bins[s.Number]); slices.Contains(own, domain) {
+		n--
+	}
+	return n > 0
+}
+
+// othersBeyond says whether a new node other than a bin may be in a domain of a spread that the
+// table does not list, and that no pod is in.
+func (l *Ledger) othersBeyond(r int, s *Bin) bool {
+	rule := &l.P.Rules.Domain[r]
+	n := l.ways[rule.Way].beyond[0]
+	if n > 0 && s.Number >= 0 && l.seenBeyond(rule, l.Bins[s.Number]) {
 		n--
 	}
 	return n > 0

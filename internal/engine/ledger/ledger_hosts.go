@@ -328,6 +328,9 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 				return true
 			}
 		}
+		if l.ways[rule.Way].beyond[0] == 0 && l.seenBeyond(rule, after) {
+			return true
+		}
 	}
 	return false
 }

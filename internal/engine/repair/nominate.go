@@ -127,5 +127,5 @@ func (n *nomination) mayOpen(r int) bool {
 			return true
 		}
 	}
-	return false
+	return n.p.LookedAt(rule, false).Overlaps(n.p.Finder.Beyond[rule.Key])
 }

@@ -254,6 +254,9 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 		if at[k].Lacks {
 			here.Or(p.Finder.Lacking[k])
 		}
+		if !at[k].Beyond && p.Table.AllowsBeyond(k, s.Settled) {
+			here.AndNot(p.Finder.Beyond[k])
+		}
 		options.And(here)
 	}
 	for way := range p.Rules.Ways() {
