@@ -17,8 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// late is an EC2 that carries out launches when it is told to, and by then nobody
-// waits for the answer.
+// late is an EC2 whose launches fail for their callers while crash.hold is set. EC2 carries
+// them out when crash.land is called.
 type late struct {
 	aws.EC2API
 	crash *crash
@@ -44,13 +44,14 @@ func (l late) DescribeLaunchTemplates(ctx context.Context, in *ec2.DescribeLaunc
 	return l.EC2API.DescribeLaunchTemplates(ctx, in, opts...)
 }
 
-// crash is a process that ends with launches under way, and the one after it.
+// crash is a scene with two processes: the first ends with launches under way, and the
+// second asks for them again.
 type crash struct {
 	*scene
 	mu   sync.Mutex
 	hold bool
 	held []func()
-	// unlisted is how often EC2 lists no launch template yet.
+	// unlisted is the number of further calls that list no launch template.
 	unlisted int
 }
 
@@ -60,7 +61,8 @@ func (c *crash) holding() bool {
 	return c.hold
 }
 
-// newCrash has launches that are asked for within idle of each other go together.
+// newCrash makes a scene in which launches share a call if each is asked for within idle of
+// the one before.
 func newCrash(t *testing.T, idle time.Duration) *crash {
 	c := &crash{}
 	c.scene = newScene(t, func(s *scene) {
@@ -77,7 +79,7 @@ func newCrash(t *testing.T, idle time.Duration) *crash {
 	return c
 }
 
-// what says how far the launch of a token has come when its process ends.
+// what is the state of a token's launch when its process ends.
 type what int
 
 const (
@@ -87,7 +89,8 @@ const (
 	states
 )
 
-// begin has a process launch some tokens, and end while others are under way.
+// begin launches the tokens whose state is done, and leaves the launches of those whose
+// state is underWay held by EC2.
 func (c *crash) begin(tokens []string, state func(i int) what) {
 	c.Helper()
 	var finished, begun []string
@@ -110,7 +113,7 @@ func (c *crash) begin(tokens []string, state func(i int) what) {
 	c.mu.Unlock()
 }
 
-// land has EC2 carry out what was under way.
+// land has EC2 carry out the launches that it holds.
 func (c *crash) land() {
 	for _, call := range c.held {
 		call()
@@ -118,13 +121,13 @@ func (c *crash) land() {
 	c.held = nil
 }
 
-// end has a new process ask for the tokens in groups, again and again until each
-// has its instance. What was under way lands in the round of that number, or else
-// when all is done.
+// end starts a new process that asks for the tokens group by group, in rounds, until each
+// token has its instance. EC2 carries out the held launches in the given round, or after the
+// last one.
 func (c *crash) end(groups [][]string, total, round int) {
 	c.Helper()
 	before := c.cloud.Running()
-	var mine int // of these tokens, those that were launched before
+	var mine int // instances of these tokens that run already
 	c.p = c.provider()
 	all := slices.Concat(groups...)
 	list, err := c.p.List(c.Context())
@@ -137,7 +140,7 @@ func (c *crash) end(groups [][]string, total, round int) {
 	limit := before - mine + total
 	got := map[string]*cloudprovider.Instance{}
 	for n := 0; len(got) < total; n++ {
-		require.Less(c, n, 12, "it never comes to an end")
+		require.Less(c, n, 12, "tokens without an instance are left after 12 rounds")
 		if n == round {
 			c.land()
 		}
@@ -180,8 +183,9 @@ func partitions(tokens []string) [][][]string {
 	return out
 }
 
-// A process ends at any moment, with any launches under way, and the next one asks
-// for them in whatever company: before EC2 carries them out, after, or in between.
+// A process ends with any set of launches under way. The next one asks for them in any
+// grouping, before EC2 carries them out, afterwards, or in between. Each token gets one
+// instance.
 func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newCrash(t, 10*time.Millisecond)
@@ -195,14 +199,14 @@ func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
 			for all := range pow(int(states), n) {
 				state := func(i int) what { return what(all / pow(int(states), i) % int(states)) }
 				for way := range partitions(tokens(n)) {
-					// All of one and two, of four all that are under way at once, and of the others
-					// a sample, three times as large in the long run and half as large under the
-					// race detector.
+					// Every case of one or two tokens, every case of four tokens that are all under
+					// way, and a sample of the others. The sample is three times as large in the
+					// long run and half as large under the race detector.
 					whole := n <= 2 || n == 4 && all == pow(int(states), n)-1 && !testlong.UnderRace
 					if sample := r.IntN(of * n); !whole && sample > testlong.Seeds(0, 2) {
 						continue
 					}
-					if number%8 == 7 { // a new cloud, as to list all machines takes its time
+					if number%8 == 7 { // a new cloud, because listing many machines is slow
 						c = newCrash(t, 10*time.Millisecond)
 						first = c.p
 					}
@@ -228,8 +232,8 @@ func pow(base, n int) int {
 	return out
 }
 
-// The same for more launches at a time than go by a call each: in one call for all, or where
-// they come one after the other in calls of all kinds.
+// The same for so many launches that they share calls: all in one call, or, with a short
+// idle time, spread over several.
 func TestACrashWithABatchUnderWay(t *testing.T) {
 	for seed := range uint64(6) {
 		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
@@ -253,9 +257,9 @@ func TestACrashWithABatchUnderWay(t *testing.T) {
 	}
 }
 
-// A process ends with launches under way that each have a call of their own, and the next
-// one, or the one after that, asks for them for the first time in company of so many that
-// they would go by one call.
+// A process ends with launches under way, each in a call of its own. The next process, or
+// the one after that, asks for them together with so many others that all would share a
+// call.
 func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for round := range 4 {
@@ -263,7 +267,7 @@ func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
 				c := newCrash(t, 20*time.Millisecond)
 				all := tokens(16)
 				c.begin(all[:few], func(int) what { return underWay })
-				if round%2 == 1 { // the process between them ends with many under way
+				if round%2 == 1 { // a process in between also ends, with all launches under way
 					c.p = c.provider()
 					c.begin(all, func(int) what { return underWay })
 				}
@@ -273,9 +277,9 @@ func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
 	})
 }
 
-// Some minutes after it began, a process that others have launched before puts launches
-// together again, as nothing comes any more of what was under way. Until then they go by a
-// call each, some at a time.
+// A process that follows another gives each launch a call of its own at first, because
+// launches of the other may still be under way. Some minutes later they cannot, and launches
+// share calls again.
 func TestLaunchesGoTogetherAgainSomeMinutesAfterARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newCrash(t, 250*time.Millisecond)
@@ -299,8 +303,8 @@ func TestLaunchesGoTogetherAgainSomeMinutesAfterARestart(t *testing.T) {
 	})
 }
 
-// EC2 does not list the launch templates yet by which the process before launches when the
-// next one begins. Before that puts launches together it looks once more.
+// When a process begins, EC2 does not list the launch templates of the process before it
+// yet. The new process lists them once more before launches share a call.
 func TestTemplatesThatAreListedLate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newCrash(t, 250*time.Millisecond)
@@ -320,7 +324,7 @@ func TestTemplatesThatAreListedLate(t *testing.T) {
 	})
 }
 
-// A process that finds nothing of a batch need not wait.
+// A process that finds no launch templates of a batch launches without waiting.
 func TestANewProcessLaunchesAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newCrash(t, 10*time.Millisecond)
@@ -331,8 +335,8 @@ func TestANewProcessLaunchesAtOnce(t *testing.T) {
 	})
 }
 
-// A launch template that EC2 does not list yet would not be found by the next
-// process, so many launches wait for it.
+// Launches that share a call wait until EC2 lists their launch template: the next process
+// could not find it otherwise.
 func TestABatchWaitsUntilItsTemplateIsListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t, func(s *scene) {
@@ -352,8 +356,8 @@ func TestABatchWaitsUntilItsTemplateIsListed(t *testing.T) {
 	})
 }
 
-// A process that waits for its turn lists what there is, long before it launches.
-// What the one before it has launched meanwhile, it must find.
+// A standby process lists the instances long before it becomes the leader. It has to find
+// the instances that the leader launches after that.
 func TestAProcessThatTakesOverFindsWhatWasLaunchedAfterItListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t, func(s *scene) { s.opts.Batch.Idle = 30 * time.Millisecond })
@@ -371,6 +375,6 @@ func TestAProcessThatTakesOverFindsWhatWasLaunchedAfterItListed(t *testing.T) {
 		requireSame(t, again, got)
 		listed := s.cloud.Count("DescribeInstances")
 		s.launchAll(tokens(12)[:1], large)
-		require.Equal(t, listed, s.cloud.Count("DescribeInstances"), "it is read once, not for each launch")
+		require.Equal(t, listed, s.cloud.Count("DescribeInstances"), "instances are listed once, not for each launch")
 	})
 }

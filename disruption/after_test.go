@@ -46,9 +46,8 @@ func roomy(name, kind string, cpu int64, pods ...*corev1.Pod) provisioning.Node 
 	return n
 }
 
-// roomyInput returns a cluster that a search has something to do with: a large node
-// with one small pod, which a small one could hold, and two that are as they
-// should be.
+// roomyInput returns a cluster with one saving: a large node with one small pod, which a
+// small node could hold. The other node is full.
 func roomyInput() disruption.Input {
 	in := newInput(roomy("big", "c.8", 8, newPod("a", asking("1500m"))), roomy("full", "c.2", 2, newPod("b", asking("1900m"))))
 	in.InstanceTypes["web"] = []*cloudprovider.InstanceType{sized("c.2", 2, 0.2), sized("c.8", 8, 0.8)}
@@ -66,7 +65,7 @@ func nodeNames(in disruption.Input) []string {
 	return out
 }
 
-// homes says where each pod is, by name; empty is pending.
+// homes maps the name of each pod to the name of its node, which is empty for a pending pod.
 func homes(in disruption.Input) map[string]string {
 	out := map[string]string{}
 	for _, n := range in.Nodes {
@@ -103,8 +102,7 @@ func TestAfterAReplacement(t *testing.T) {
 	require.Equal(t, done, after.PodEvents[fresh.Name()])
 	require.NotContains(t, after.PodEvents, "full")
 
-	// It is a node like any other: it has a price, and nothing keeps it but that
-	// there is nothing cheaper.
+	// The new node has a price like any other, and it stays because no type is cheaper.
 	again := proposeAt(t, done.Add(time.Hour), after, nil)
 	require.Empty(t, again.Actions)
 	require.InDelta(t, p.CostAfter, again.CostBefore, 1e-9)
@@ -139,7 +137,7 @@ func TestAfterOtherActions(t *testing.T) {
 	require.Equal(t, "edge", fresh.Node.Labels[v1.NodePoolLabelKey])
 	require.Equal(t, "m.large", fresh.Node.Labels[corev1.LabelInstanceTypeStable], "the cheapest that the template allows")
 	require.Equal(t, v1.CapacityTypeSpot, fresh.Node.Labels[v1.CapacityTypeLabelKey])
-	require.Equal(t, map[string]string{"held": ""}, homes(after), "where it goes is for a plan to say")
+	require.Equal(t, map[string]string{"held": ""}, homes(after), "the pod is pending: the next plan places it")
 	require.Empty(t, after.Interruptions)
 	require.Len(t, after.Instances, 2)
 	require.Equal(t, fresh.NodeClaim.Status.ProviderID, after.Instances[1].ID)
@@ -151,8 +149,8 @@ func TestAfterOtherActions(t *testing.T) {
 	require.ErrorContains(t, err, `node "old" is not there any more`)
 }
 
-// A static pool gets back what it loses first, and what was reserved is free
-// again.
+// A static pool whose reservation is full removes a drifted node before it launches the
+// replacement. Afterwards the reservation has room again.
 func TestAfterTerminatingFirst(t *testing.T) {
 	in := newInput(newNode("old", "web", withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved)))
 	reserved := cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeReserved, ReservationID: "cr-1", Price: 0.001, Available: true}
@@ -166,7 +164,7 @@ func TestAfterTerminatingFirst(t *testing.T) {
 	after := carriedOut(t, noon, in, actions, opts)
 	require.Equal(t, 1, after.InstanceTypes["web"][0].Offerings[0].ReservationCapacity)
 	require.Zero(t, in.InstanceTypes["web"][0].Offerings[0].ReservationCapacity, "the input is not changed")
-	require.Empty(t, after.Nodes, "at that instant the reservation was full")
+	require.Empty(t, after.Nodes, "no replacement yet: the reservation was full")
 }
 
 func TestAfterAPlan(t *testing.T) {
@@ -207,17 +205,17 @@ func ExampleAfterPlan() {
 	// Output: 1 0 big
 }
 
-// ofStatefulSet makes a pod one that is made anew under its name.
+// ofStatefulSet makes a StatefulSet own a pod, which creates it again under the same name.
 func ofStatefulSet(p *corev1.Pod) { owner("apps/v1", "StatefulSet")(p) }
 
-// A pod of a StatefulSet that is being deleted needs a place as if it were not, since it
-// comes back; another one needs none.
+// A pod of a StatefulSet needs a place even while it is being deleted, because the
+// StatefulSet creates it again. A pod of a ReplicaSet that is being deleted needs none.
 func TestPodsThatComeBackNeedAPlace(t *testing.T) {
 	big := sizedType("big", 4, 0.4)
 	ended := func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }
 	for _, c := range []struct {
 		name    string
-		beside  int64 // milli-CPUs that are taken on the other node
+		taken   int64 // milli-CPUs of the pod on the other node
 		drifts  bool
 		options *disruption.Options
 		want    []string
@@ -230,7 +228,7 @@ func TestPodsThatComeBackNeedAPlace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			scene := func(edits ...func(*corev1.Pod)) (disruption.Input, *corev1.Pod) {
 				db := load("db-0", 3500, append(edits, ofStatefulSet)...)
-				in := fleetOf([]*cloudprovider.InstanceType{big}, machine("n1", "default", big, db), machine("n2", "default", big, load("x", c.beside)))
+				in := fleetOf([]*cloudprovider.InstanceType{big}, machine("n1", "default", big, db), machine("n2", "default", big, load("x", c.taken)))
 				if c.drifts {
 					in.Nodes[0] = with(in.Nodes[0], withCondition(v1.ConditionTypeDrifted, "True", -time.Hour))
 					in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "AMIDrift"}}
@@ -240,7 +238,7 @@ func TestPodsThatComeBackNeedAPlace(t *testing.T) {
 			}
 			for name, edits := range map[string][]func(*corev1.Pod){"running": nil, "ending": {terminating}, "ended": {terminating, ended}} {
 				if name == "ended" && !c.drifts {
-					continue // its room is free to others, as it is a node that stays
+					continue // the node stays, so the room of the pod is free to others
 				}
 				in, db := scene(edits...)
 				p := propose(t, in, c.options)
@@ -257,12 +255,13 @@ func TestPodsThatComeBackNeedAPlace(t *testing.T) {
 	}
 }
 
-// What was decided for a pod holds while it is being deleted, and only while it has a place.
+// An action that moves a pod of a StatefulSet holds while the pod is being deleted, if the
+// pod still has room on its new node.
 func TestConfirmPodsThatComeBack(t *testing.T) {
 	big := sizedType("big", 4, 0.4)
-	scene := func(beside int64, edits ...func(*corev1.Pod)) disruption.Input {
+	scene := func(taken int64, edits ...func(*corev1.Pod)) disruption.Input {
 		in := fleetOf([]*cloudprovider.InstanceType{big}, with(machine("n1", "default", big, load("db-0", 3000, append(edits, ofStatefulSet)...)),
-			withCondition(v1.ConditionTypeDrifted, "True", -time.Hour)), machine("n2", "default", big, load("x", beside)))
+			withCondition(v1.ConditionTypeDrifted, "True", -time.Hour)), machine("n2", "default", big, load("x", taken)))
 		in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "AMIDrift"}}
 		in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NeverDuration()
 		return in
@@ -284,8 +283,8 @@ func TestConfirmPodsThatComeBack(t *testing.T) {
 	require.Contains(t, confirm(scene(100, terminating), without), disruption.ObjectionNewPods)
 }
 
-// A topology spread does not count a pod that is being deleted, so nothing leaves its domain
-// when it comes back: the zone has one more, and another pod of the workload may land beside.
+// A topology spread does not count a pod that is being deleted. When the pod is created again
+// in its own zone, the count of the zone rises by one, and the count of no other zone falls.
 func TestPodsThatComeBackWereNotCounted(t *testing.T) {
 	there := onDemand("b", 0.4)
 	there.Available = false

@@ -19,13 +19,13 @@ import (
 
 // More clusters for a longer run: DOVETAIL_LONG=all go test -run Broken -broken 1000
 var (
-	manyBroken  = flag.Int("broken", 120, "how many clusters with broken constraints are looked at")
-	firstBroken = flag.Int("first-broken", 0, "seed of the first of them")
+	manyBroken  = flag.Int("broken", 120, "number of clusters with broken constraints to test")
+	firstBroken = flag.Int("first-broken", 0, "seed of the first cluster with broken constraints")
 )
 
-// broken returns a cluster of three zones that was made for more pods than it has: topology
-// spreads, affinity and anti-affinity held when the pods came, and then some went at
-// random and labels of others have changed, so that many do not hold any more.
+// broken returns a cluster of three zones with broken constraints. Its pods were placed with
+// topology spreads, affinity and anti-affinity; then some were removed at random and labels
+// of others changed, so that many constraints no longer hold.
 func (m *maker) broken(t testing.TB) disruption.Input {
 	t.Helper()
 	in := zonal(1, 1)
@@ -59,7 +59,7 @@ func (m *maker) broken(t testing.TB) disruption.Input {
 	return in
 }
 
-// workload returns the pods of one, before any has a place.
+// workload returns the pending pods of a random workload.
 func (m *maker) workload(name string) []*corev1.Pod {
 	edit, milli := m.tie(name), 100*(2+m.IntN(18))
 	var over []string
@@ -88,10 +88,10 @@ func (m *maker) workload(name string) []*corev1.Pod {
 	return out
 }
 
-// without is what the engine finds for the pods of one node once it goes: whether each
-// has a place, where kube-scheduler lets it in also before the node is gone, and what the
-// nodes cost that are launched for them. The engine does not know the node any more, which
-// is a domain without pods until then.
+// without asks the engine where the pods of a node go when the node is removed. It returns
+// whether each has a place that kube-scheduler admits while the node drains, and the price
+// of the nodes to launch. The engine leaves the node out, while for kube-scheduler it
+// remains a domain without pods until it is gone.
 func without(t testing.TB, in disruption.Input, node string) (placed bool, cost float64) {
 	t.Helper()
 	p, err := provisioning.Prepare(in.Input, nil)
@@ -120,8 +120,8 @@ func without(t testing.TB, in disruption.Input, node string) (placed bool, cost 
 	return len(plan.Unplaced) == 0 && len(faultsOf(draining, known, nil)) == 0, cost
 }
 
-// keepsItsWord checks that the actions of a proposal hold by themselves once those are
-// done that they come after, and that nothing speaks against them then.
+// keepsItsWord checks each action of a proposal in the cluster where only the actions that it
+// depends on are carried out: all moved pods are admitted, and Confirm has no objection.
 func keepsItsWord(t testing.TB, seed int, now time.Time, in disruption.Input, p *disruption.Proposal, opts *disruption.Options) {
 	t.Helper()
 	for _, a := range p.Actions {
@@ -134,9 +134,9 @@ func keepsItsWord(t testing.TB, seed int, now time.Time, in disruption.Input, p 
 	}
 }
 
-// Where constraints are broken as things are, a node that has drifted is replaced if the
-// engine finds places for its pods: nothing is asked of those that stay. Consolidation of the
-// same cluster is looked for beside one node in three, or each if all seeds were asked for.
+// A drifted node is replaced if the engine finds places for its pods, even where constraints
+// of pods that stay are broken already. Consolidation is on for one node in three, or for
+// every node if all seeds were asked for.
 func TestBrokenConstraintsDoNotStopDrift(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -167,7 +167,7 @@ func TestBrokenConstraintsDoNotStopDrift(t *testing.T) {
 	require.GreaterOrEqual(t, replaced, asked/2)
 }
 
-// And all that have drifted are replaced one after the other, if not together.
+// All drifted nodes whose pods have places are replaced, over one or several proposals.
 func TestBrokenConstraintsLetAllDriftedGo(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -191,8 +191,8 @@ func TestBrokenConstraintsLetAllDriftedGo(t *testing.T) {
 	}
 }
 
-// From rest, no node can be removed by itself, or replaced at a saving, that the engine
-// finds.
+// Once nothing more is proposed, the engine finds no single node whose removal or replacement
+// saves money.
 func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -219,9 +219,9 @@ func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
 	require.Positive(t, saved)
 }
 
-// brokenSeeds are those to look at: by default few, out of those that were hard, as spreads
-// honor taints, as several nodes are in each other's way, and as the order matters in which
-// pods land. In the long run there are others as well.
+// brokenSeeds returns the seeds to test: the given ones, and many others in the long run.
+// The given ones found faults before: spreads that honor taints, nodes that depend on each
+// other, and pods that have to be bound in a certain order.
 func brokenSeeds(few ...int) []int {
 	if !testlong.On() {
 		return few
@@ -235,8 +235,8 @@ func brokenSeeds(few ...int) []int {
 	return out
 }
 
-// Scaling down has left a spread broken, and another workload follows its pods: they can
-// only go where kube-scheduler wants them, and nothing keeps them from there.
+// Scaling down has left the spread of web broken, and pods of side have affinity to web. The
+// pods of the node to remove can go only to the zone that the spread allows, and they do.
 func TestPodsOfBrokenSpreadsMove(t *testing.T) {
 	web := func(name string) *corev1.Pod {
 		return newPod(name, asking("500m"), spreading("web", corev1.LabelTopologyZone))
@@ -272,9 +272,9 @@ func TestPodsOfBrokenSpreadsMove(t *testing.T) {
 	}
 }
 
-// lopsided returns a cluster of three zones in which workloads are not spread as they ask
-// to be: replicas have gone, or a zone was away for a while. Some pods are counted by
-// a spread that they do not have.
+// lopsided returns a cluster of three zones in which the spreads of workloads are broken:
+// replicas were removed, or a zone failed for a while. Some pods are counted by a spread
+// that they do not have.
 func (m *maker) lopsided() disruption.Input {
 	in := zonal(3+m.IntN(3), 0)
 	for app := range 2 + m.IntN(6) {
@@ -298,8 +298,10 @@ func (m *maker) lopsided() disruption.Input {
 	return in
 }
 
-// orders lists all orders of some actions in which each comes after those that it names,
-// or of many as they are, the last that may first, and each first that may.
+// orders lists orders of the actions in which each comes after the actions that it depends
+// on. Of up to four actions it lists all such orders. Of more it lists the given order, the
+// reverse as far as dependencies allow, and one order for each independent action, in which
+// that action is first.
 func orders(actions []disruption.Action) [][]disruption.Action {
 	if len(actions) > 4 {
 		back := slices.Clone(actions)
@@ -328,14 +330,15 @@ func orders(actions []disruption.Action) [][]disruption.Action {
 	return out
 }
 
-// comesAfter reports whether an action comes after one of others.
+// comesAfter reports whether an action depends on one of the others.
 func comesAfter(a disruption.Action, others []disruption.Action) bool {
 	return slices.ContainsFunc(others, func(o disruption.Action) bool {
 		return len(o.Targets) > 0 && slices.Contains(a.After, o.Targets[0].String())
 	})
 }
 
-// inTurn has each action come after those that it names, the first given first.
+// inTurn sorts actions so that each comes after the actions that it depends on, and otherwise
+// keeps their order.
 func inTurn(actions []disruption.Action) []disruption.Action {
 	var out []disruption.Action
 	for len(actions) > 0 {
@@ -346,7 +349,8 @@ func inTurn(actions []disruption.Action) []disruption.Action {
 	return out
 }
 
-// upTo returns a cluster once those actions are done that another comes after, and none else.
+// upTo returns the cluster after only those actions that action a depends on, directly or
+// through others.
 func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption.Action, a disruption.Action) disruption.Input {
 	t.Helper()
 	needed, again := []disruption.Action{a}, true
@@ -363,7 +367,7 @@ func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption
 	return in
 }
 
-// holdInTurn checks that each action of an order has no fault once those before it are done.
+// holdInTurn carries out actions in order, and checks that each has no fault just before.
 func holdInTurn(t testing.TB, seed int, now time.Time, in disruption.Input, order []disruption.Action, faults func(disruption.Input, disruption.Action) []string) {
 	t.Helper()
 	for i, a := range order {
@@ -386,9 +390,9 @@ func crossings(in disruption.Input, actions []disruption.Action) (n int) {
 	return n
 }
 
-// Each action of a proposal holds in any order in which it comes after those that it
-// names, also where spreads are broken as things are, and where they count pods that do
-// not have them.
+// The actions of a proposal hold in any order in which each comes after the actions that it
+// depends on. This includes clusters whose spreads are broken already, and spreads that
+// count pods without a spread of their own.
 func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -417,8 +421,8 @@ func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	require.Greater(t, crossed, n/10)
 }
 
-// What is proposed to save money leans on no replacement of a drifted node but on those
-// that it names.
+// An action that saves money holds after only those replacements of drifted nodes that its
+// field After names.
 func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 	n := 40
 	if !testlong.On() || testlong.UnderRace {
@@ -452,8 +456,8 @@ func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 	require.Greater(t, drifted, n)
 }
 
-// Of three pods too many in a zone all go in one proposal, one after the other where that
-// matters: only two may begin at once, one for each of the other zones.
+// A zone has three pods too many, and one proposal moves all three. Only two actions may
+// begin at once, one for each of the other zones. The last one has to wait (field After).
 func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
 	in := zonal(4, 0)
 	for i := range in.Nodes {
@@ -473,7 +477,7 @@ func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
 	for i, a := range p.Actions {
 		require.Len(t, a.Targets, 1)
 		require.Empty(t, spreadFaults(upTo(t, noon, in, p.Actions, a), a))
-		require.False(t, comesAfter(a, p.Actions[i:]), "it is listed after those that it names")
+		require.False(t, comesAfter(a, p.Actions[i:]), "an action is listed after the actions that it depends on")
 		for _, m := range a.Moves {
 			zones[zoneOf(in, m.Node)]++
 		}

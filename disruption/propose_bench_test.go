@@ -64,7 +64,8 @@ func BenchmarkPropose(b *testing.B) {
 	}
 }
 
-// BenchmarkPodDeletionCosts is with the CatalogCache of a proposal, and without.
+// BenchmarkPodDeletionCosts measures PodDeletionCosts with the CatalogCache of a proposal,
+// and without one.
 func BenchmarkPodDeletionCosts(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000} {
 		in := halfFull(nodes)
@@ -82,7 +83,7 @@ func BenchmarkPodDeletionCosts(b *testing.B) {
 	}
 }
 
-// BenchmarkWhatIf is what it takes to look at each node once, a node.
+// BenchmarkWhatIf measures the time of one what-if: the removal of a single node.
 func BenchmarkWhatIf(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000} {
 		in := halfFull(nodes)
@@ -150,8 +151,8 @@ func BenchmarkDrift(b *testing.B) {
 	}
 }
 
-// herd returns a cluster of the given number of nodes with twenty pods each, of which every tenth
-// has drifted and every twentieth is empty.
+// herd returns a cluster of the given number of nodes. Every twentieth node is empty except
+// for DaemonSet pods, and every tenth has drifted. Each node has twenty pods.
 func herd(nodes int) disruption.Input {
 	in := newInput()
 	in.Drift = map[string]cloudprovider.Drift{}
