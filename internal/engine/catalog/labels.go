@@ -104,7 +104,7 @@ func Missed(asked requirements.Set, options []cloudprovider.LaunchOption) []mode
 		if r.MinValues() == 0 {
 			continue
 		}
-		if have := distinctValues(r, options); have < r.MinValues() {
+		if have := distinctValues(r, options, r.MinValues()); have < r.MinValues() {
 			out = append(out, model.MissedMinValues{Key: r.Key(), Want: r.MinValues(), Have: have})
 		}
 	}
@@ -112,10 +112,13 @@ func Missed(asked requirements.Set, options []cloudprovider.LaunchOption) []mode
 }
 
 // distinctValues counts the distinct values of a label on the options that a requirement on the
-// label admits.
-func distinctValues(r requirements.Requirement, options []cloudprovider.LaunchOption) int {
+// label admits. It stops when there are enough.
+func distinctValues(r requirements.Requirement, options []cloudprovider.LaunchOption, enough int) int {
 	seen := map[string]bool{}
 	for _, o := range options {
+		if len(seen) >= enough {
+			break
+		}
 		if !defines(o, r.Key()) {
 			continue
 		}
