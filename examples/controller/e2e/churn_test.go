@@ -103,6 +103,7 @@ func churn(s *scene, c contender) []result {
 	assert.Empty(s, events, "they came too late")
 	r := lived{contender: c.name, bill: meter.usd, launches: len(launches)}
 	r.evicted, r.preempted, r.median, r.slowest = pods.figures()
+	s.Logf("%s", pods.longest(started))
 
 	want := s.replicas()
 	const still = time.Minute

@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,14 +20,21 @@ import (
 type follower struct {
 	mu    sync.Mutex
 	pods  map[types.UID]time.Time // when a pod came
-	bound map[types.UID]time.Duration
+	bound map[types.UID]wait
 	ended map[types.UID]string // pods that somebody ended before their time, and the reason
+}
+
+// wait is the time until a pod that came is bound.
+type wait struct {
+	pod, node string
+	from      time.Time
+	took      time.Duration
 }
 
 // follow watches the pods of namespace default that come from now on, and the ends of all.
 func (s *scene) follow() (_ *follower, stop func()) {
 	s.Helper()
-	f := &follower{pods: map[types.UID]time.Time{}, bound: map[types.UID]time.Duration{}, ended: map[types.UID]string{}}
+	f := &follower{pods: map[types.UID]time.Time{}, bound: map[types.UID]wait{}, ended: map[types.UID]string{}}
 	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(s.admin), 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().Pods().Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
@@ -53,7 +63,7 @@ func (f *follower) see(pod *corev1.Pod, initial bool) {
 	}
 	if came, ok := f.pods[pod.UID]; ok && pod.Spec.NodeName != "" {
 		if _, ok := f.bound[pod.UID]; !ok {
-			f.bound[pod.UID] = now.Sub(came)
+			f.bound[pod.UID] = wait{pod.Name, pod.Spec.NodeName, came, now.Sub(came)}
 		}
 	}
 	for _, c := range pod.Status.Conditions {
@@ -77,13 +87,25 @@ func (f *follower) figures() (evicted, preempted int, median, slowest time.Durat
 			preempted++
 		}
 	}
-	var waits []time.Duration
-	for _, wait := range f.bound {
-		waits = append(waits, wait)
-	}
-	slices.Sort(waits)
+	waits := f.waits()
 	if n := len(waits); n > 0 {
-		median, slowest = waits[n/2], waits[(n*99)/100]
+		median, slowest = waits[n/2].took, waits[(n*99)/100].took
 	}
 	return evicted, preempted, median, slowest
+}
+
+// waits lists the waits, the shortest first.
+func (f *follower) waits() []wait {
+	return slices.SortedFunc(maps.Values(f.bound), func(a, b wait) int { return cmp.Compare(a.took, b.took) })
+}
+
+// longest says who waited longest since a time: a hundredth of the pods.
+func (f *follower) longest(since time.Time) (text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	waits := f.waits()
+	for _, w := range slices.Backward(waits[(len(waits)*99)/100:]) {
+		text += fmt.Sprintf("%s waited %.0f s from %.0f s on, for %s\n", w.pod, w.took.Seconds(), w.from.Sub(since).Seconds(), w.node)
+	}
+	return text
 }
