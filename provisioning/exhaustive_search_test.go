@@ -472,29 +472,23 @@ func (r *plainProblem) pod(c int, name string) *corev1.Pod {
 	if class.zone >= 0 {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: string(rune('a' + class.zone))}
 	}
+	var apart []corev1.PodAffinityTerm
 	for k, key := range plainKeys {
 		if class.spread[k] > 0 {
-			pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-				MaxSkew: int32(class.spread[k]), TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selects(appOf(c)),
-			})
+			scenes.Spread(pod, key, int32(class.spread[k]), selects(appOf(c)))
 		}
 		if other := class.apart[k]; other > 0 {
-			apart := affinityOf(pod).PodAntiAffinity
-			if apart == nil {
-				apart = &corev1.PodAntiAffinity{}
-				affinityOf(pod).PodAntiAffinity = apart
-			}
-			apart.RequiredDuringSchedulingIgnoredDuringExecution = append(apart.RequiredDuringSchedulingIgnoredDuringExecution,
-				corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: selects(appOf(other - 1))})
+			apart = append(apart, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: selects(appOf(other - 1))})
 		}
+	}
+	if apart != nil {
+		scenes.Avoid(pod, apart...)
 	}
 	if k := 0; class.with[0]+class.with[1] > 0 {
 		if class.with[0] == 0 {
 			k = 1
 		}
-		affinityOf(pod).PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-			{TopologyKey: plainKeys[k], LabelSelector: selects(appOf(class.with[k] - 1))},
-		}}
+		scenes.Follow(pod, corev1.PodAffinityTerm{TopologyKey: plainKeys[k], LabelSelector: selects(appOf(class.with[k] - 1))})
 	}
 	return pod
 }

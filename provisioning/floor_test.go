@@ -54,9 +54,7 @@ func TestLowerBoundKnowsOtherDomains(t *testing.T) {
 	in := provisioning.Input{NodePools: []*v1.NodePool{scenes.Pool("general")}}
 	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{"general": {scenes.Type("m", "cpu=4, memory=8Gi, pods=20", 0.2, "linux")}}
 	workload(&in, "web", 4, 750, map[string]string{"app": "web"}, func(p *corev1.Pod) {
-		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selects("web"),
-		}}
+		scenes.Spread(p, corev1.LabelTopologyZone, 1, selects("web"))
 	})
 	plan := solvedInFull(t, in)
 	require.Len(t, plan.Create, 2)
@@ -560,38 +558,29 @@ func selects(app string) *metav1.LabelSelector {
 }
 
 func (r *tinyProblem) spread(pod *corev1.Pod, key, app string) {
-	c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + r.below(2)), TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selects(app)}
-	if r.chance(15) {
-		least := int32(2)
-		c.MinDomains = &least
-	}
-	if r.chance(15) {
-		c.WhenUnsatisfiable, c.MinDomains = corev1.ScheduleAnyway, nil
-	}
-	pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, c)
-}
-
-func affinityOf(pod *corev1.Pod) *corev1.Affinity {
-	if pod.Spec.Affinity == nil {
-		pod.Spec.Affinity = &corev1.Affinity{}
-	}
-	return pod.Spec.Affinity
+	scenes.Spread(pod, key, int32(1+r.below(2)), selects(app), func(c *corev1.TopologySpreadConstraint) {
+		if r.chance(15) {
+			c.MinDomains = new(int32(2))
+		}
+		if r.chance(15) {
+			c.WhenUnsatisfiable, c.MinDomains = corev1.ScheduleAnyway, nil
+		}
+	})
 }
 
 func (r *tinyProblem) apart(pod *corev1.Pod, key, app string) {
-	affinityOf(pod).PodAntiAffinity = &corev1.PodAntiAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: selects(app)}},
-	}
+	scenes.Avoid(pod, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: selects(app)})
 }
 
 func (r *tinyProblem) together(pod *corev1.Pod, key, app string) {
-	affinityOf(pod).PodAffinity = &corev1.PodAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: selects(app)}},
-	}
+	scenes.Follow(pod, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: selects(app)})
 }
 
 func (r *tinyProblem) prefer(pod *corev1.Pod) {
-	affinityOf(pod).NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+	if pod.Spec.Affinity == nil {
+		pod.Spec.Affinity = &corev1.Affinity{}
+	}
+	pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
 		Weight: 100,
 		Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
 			{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{string(rune('a' + r.below(2)))}},

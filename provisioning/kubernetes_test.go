@@ -33,9 +33,7 @@ func readings() []reading {
 	spread := func(selector *metav1.LabelSelector, keys ...string) func(*provisioning.Input, *corev1.Pod, *corev1.Pod, *corev1.Node) {
 		return func(in *provisioning.Input, pod, bound *corev1.Pod, node *corev1.Node) {
 			pod.Labels, bound.Labels = map[string]string{"release": "2"}, map[string]string{"release": "1"}
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-				TopologyKey: zone, MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector, MatchLabelKeys: keys,
-			}}
+			scenes.Spread(pod, zone, 1, selector, func(c *corev1.TopologySpreadConstraint) { c.MatchLabelKeys = keys })
 			empty := scenes.Node("empty", map[string]string{zone: "other"})
 			empty.Spec.Unschedulable = true
 			in.Nodes = append(in.Nodes, provisioning.Node{Node: empty})

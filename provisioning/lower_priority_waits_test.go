@@ -28,9 +28,7 @@ func TestLowerPriorityWaitsARound(t *testing.T) {
 			pod.Spec.Priority = &priority
 			scenes.Team("together", pod)
 			scenes.Follow(pod, scenes.AffinityTerm(corev1.LabelHostname, "together"))
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-				MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: scenes.TeamSelector("together"),
-			}}
+			scenes.Spread(pod, corev1.LabelHostname, 1, scenes.TeamSelector("together"))
 			out = append(out, pod)
 		}
 		return out

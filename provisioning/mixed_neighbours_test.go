@@ -13,17 +13,13 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 func onSpread(change func(c *corev1.TopologySpreadConstraint)) oddity {
 	return onPod(func(p *corev1.Pod) {
-		c := corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
-		}
-		change(&c)
-		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, c)
+		scenes.Spread(p, corev1.LabelTopologyZone, 1, scenes.Alike(p), change)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -125,11 +126,9 @@ func TestNominatedPodsComeInAnOrderThatHolds(t *testing.T) {
 			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: app}}
 			switch {
 			case name == "spread":
-				p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
-					WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: app}}}
+				scenes.Spread(p, corev1.LabelTopologyZone, 1, scenes.Alike(p))
 			case strings.HasPrefix(name, "together"):
-				p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-					{TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: app}}}}}
+				scenes.Follow(p, corev1.PodAffinityTerm{TopologyKey: corev1.LabelTopologyZone, LabelSelector: scenes.Alike(p)})
 			}
 			in.Pods = append(in.Pods, p)
 			in.Nominated[types.NamespacedName{Namespace: "shop", Name: name}] = node

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 )
 
 // TestQuestionsReadTheClusterOnce counts what a question about one node allocates for each
@@ -18,9 +20,7 @@ func TestQuestionsReadTheClusterOnce(t *testing.T) {
 		for i := range workloads {
 			pod := in.Nodes[10+i].Pods[0].DeepCopy()
 			pod.Labels = map[string]string{"app": fmt.Sprint("apart-", i)}
-			pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-				{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}},
-			}}}
+			scenes.Avoid(pod, corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: scenes.Alike(pod)})
 			in.Nodes[10+i].Pods[0] = pod
 		}
 		for i := range daemons {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
@@ -117,9 +116,7 @@ func spreadOverZones(pods []*corev1.Pod) {
 	for i, pod := range pods {
 		pod.Labels = map[string]string{"app": fmt.Sprintf("app-%d", i%5)}
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelArchStable: "amd64"}
-		pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
-		}}
+		pod.Spec.TopologySpreadConstraints = nil
+		scenes.Spread(pod, corev1.LabelTopologyZone, 1, scenes.Alike(pod))
 	}
 }

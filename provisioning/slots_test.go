@@ -30,24 +30,15 @@ func workload(in *provisioning.Input, name string, replicas, milliCPU int, label
 // apartByHost keeps a pod off the nodes of pods with a label.
 func apartByHost(key string, values ...string) func(p *corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-				TopologyKey: corev1.LabelHostname,
-				LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-					{Key: key, Operator: metav1.LabelSelectorOpIn, Values: values},
-				}},
-			}},
-		}}
+		scenes.Avoid(p, corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: metav1.LabelSelectorOpIn, Values: values}}}})
 	}
 }
 
 // mostPerHost spreads a pod over nodes.
 func mostPerHost(skew int32, key, value string) func(p *corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: skew, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{key: value}},
-		}}
+		scenes.Spread(p, corev1.LabelHostname, skew, &metav1.LabelSelector{MatchLabels: map[string]string{key: value}})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
@@ -24,11 +23,7 @@ func apartInput(pods int, limits string) provisioning.Input {
 	for _, pod := range in.Pods {
 		pod.Labels = map[string]string{"app": "apart"}
 		pod.Spec.Containers[0].Resources.Requests = resources.MustParse("cpu=1500m").ResourceList()
-		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-				TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
-			}},
-		}}
+		scenes.Avoid(pod, corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: scenes.Alike(pod)})
 	}
 	return in
 }
@@ -166,10 +161,7 @@ func TestWideningGrowsWithNodes(t *testing.T) {
 		for _, pod := range scenes.Generic(pods, 2000).Pods { // each workload has a spread of its own
 			pod.Name = "spread-" + pod.Name
 			pod.Labels = map[string]string{"app": pod.Name}
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-				MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule,
-				LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
-			}}
+			scenes.Spread(pod, corev1.LabelHostname, 1, scenes.Alike(pod))
 			in.Pods = append(in.Pods, pod)
 		}
 		return testing.AllocsPerRun(1, func() {

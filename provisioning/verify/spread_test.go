@@ -21,13 +21,7 @@ import (
 
 // spread gives a pod a hard constraint on pods of its team.
 func spread(pod *corev1.Pod, key string, skew int32, change ...func(*corev1.TopologySpreadConstraint)) {
-	c := corev1.TopologySpreadConstraint{
-		TopologyKey: key, MaxSkew: skew, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: scenes.TeamSelector(pod.Labels["team"]),
-	}
-	for _, f := range change {
-		f(&c)
-	}
-	pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, c)
+	scenes.Spread(pod, key, skew, scenes.TeamSelector(pod.Labels["team"]), change...)
 }
 
 // pin leaves a new node only its options in one zone.

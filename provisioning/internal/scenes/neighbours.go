@@ -43,6 +43,20 @@ func Avoid(pod *corev1.Pod, terms ...corev1.PodAffinityTerm) {
 	pod.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}
 }
 
+// Alike selects the pods that have the labels of a pod.
+func Alike(pod *corev1.Pod) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: pod.Labels}
+}
+
+// Spread adds a DoNotSchedule topology spread constraint to a pod. change may alter it.
+func Spread(pod *corev1.Pod, key string, skew int32, selector *metav1.LabelSelector, change ...func(*corev1.TopologySpreadConstraint)) {
+	c := corev1.TopologySpreadConstraint{TopologyKey: key, MaxSkew: skew, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector}
+	for _, f := range change {
+		f(&c)
+	}
+	pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, c)
+}
+
 // InSpace returns a namespace with the label of the environment of the same name.
 func InSpace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": name}}}
