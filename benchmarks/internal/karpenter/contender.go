@@ -249,10 +249,19 @@ func (c *Contender) syncPods(ctx context.Context) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.pods)) {
-		if !there[key] {
-			c.state.DeletePod(client.ObjectKeyFromObject(c.pods[key]))
-			delete(c.pods, key)
+		if there[key] {
+			continue
 		}
+		gone := c.pods[key]
+		if gone.Spec.NodeName != "" && gone.DeletionTimestamp == nil {
+			// The pod of a Job has finished: in a cluster it is there as Succeeded for a moment.
+			finished := gone.DeepCopy()
+			finished.Status.Phase = corev1.PodSucceeded
+			_, err := c.podEvents.Reconcile(ctx, finished)
+			c.note(err)
+		}
+		c.state.DeletePod(client.ObjectKeyFromObject(gone))
+		delete(c.pods, key)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/traces"
@@ -38,6 +39,26 @@ func TestHour(t *testing.T) {
 	for _, node := range cluster.Nodes.All() {
 		require.Equal(t, "true", node.Labels["karpenter.sh/registered"], node.Name)
 	}
+}
+
+// TestFinished: consolidateAfter counts from the end of the last pod of a Job.
+func TestFinished(t *testing.T) {
+	nodesAfter := func(length time.Duration) int {
+		trace, err := traces.New("hour", 1)
+		require.NoError(t, err)
+		trace.Length, trace.Workloads = length, []*simcluster.Workload{{Name: "batch", Every: time.Minute, Runs: 15 * time.Minute,
+			Template: simcluster.PodSpec("cpu=900m, memory=1500Mi"), Replicas: func(time.Time) int { return 20 }}}
+		for i, pool := range trace.Pools {
+			trace.Pools[i] = pool.DeepCopy()
+			trace.Pools[i].Spec.Disruption.ConsolidateAfter = v1.MustParseNillableDuration("10m")
+		}
+		f, err := life.Play(t.Context(), trace, karpenter.New(""), nil)
+		require.NoError(t, err)
+		require.NotZero(t, f.Launches)
+		return f.EndNodes
+	}
+	require.NotZero(t, nodesAfter(24*time.Minute))
+	require.Zero(t, nodesAfter(40*time.Minute))
 }
 
 // restarted starts Karpenter anew in each turn of five minutes.
