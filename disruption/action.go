@@ -189,6 +189,24 @@ func (a Action) String() string {
 	return text
 }
 
+// nodes returns the names of the nodes of some actions; that of a machine without a node is empty.
+func nodes(actions ...Action) (names []string) {
+	for _, a := range actions {
+		for _, t := range a.Targets {
+			names = append(names, t.Node)
+		}
+	}
+	return names
+}
+
+// nodesOf returns the nodes of an action, nil for each that is not in the cluster.
+func (f *Cluster) nodesOf(a Action) (list []*state.StateNode) {
+	for _, name := range nodes(a) {
+		list = append(list, f.seen.ByName[name])
+	}
+	return list
+}
+
 // fault says why a value is not a valid action in any cluster. It is "" for every action of a
 // proposal.
 func (a Action) fault() string {

@@ -281,7 +281,7 @@ func (a *aftermath) input() Input {
 		out.Instances = slices.DeleteFunc(slices.Clone(a.in.Instances), func(i *cloudprovider.Instance) bool { return i != nil && a.machines[i.ID] })
 		out.Instances = append(out.Instances, a.launched...)
 	}
-	out.InstanceTypes = a.catalogs()
+	out.InstanceTypes = simulation.Credited(a.in.InstanceTypes, a.reserved)
 	return out
 }
 
@@ -327,9 +327,4 @@ func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOptio
 		ReservationID: option.Offering.ReservationID, OfferingID: option.Offering.ID, Labels: claim.Labels,
 		Capacity: capacity, Allocatable: allocatable, Price: option.Offering.Price, CreatedAt: a.now})
 	a.reserved[option.Offering.ReservationID]--
-}
-
-// catalogs returns those of the input, with the capacity of reservations updated.
-func (a *aftermath) catalogs() map[string][]*cloudprovider.InstanceType {
-	return simulation.Credited(a.in.InstanceTypes, a.reserved)
 }

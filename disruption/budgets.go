@@ -95,11 +95,8 @@ func (f *Cluster) gateAfter(actions []Action) *admission.Admission {
 
 // request returns what an action requires of budgets.
 func (a Action) request() admission.Request {
-	r := admission.Request{Reason: a.Reason, Replaces: a.Operation == Replace, Terminates: a.Operation == Terminate, Overrides: a.Reason == Interrupted, Hastens: a.Reason == GarbageCollected}
-	for _, t := range a.Targets {
-		r.Nodes = append(r.Nodes, t.Node)
-	}
-	return r
+	return admission.Request{Reason: a.Reason, Nodes: nodes(a), Replaces: a.Operation == Replace, Terminates: a.Operation == Terminate,
+		Overrides: a.Reason == Interrupted, Hastens: a.Reason == GarbageCollected}
 }
 
 // waits returns the action as Waiting, with the refusal.

@@ -111,16 +111,10 @@ func (c *confirmation) recheck() {
 
 // missing reports whether a target does not exist.
 func (c *confirmation) missing() bool {
-	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.cluster.seen.ByName[t.Node] == nil })
+	return slices.Contains(c.targets(), nil)
 }
 
-func (c *confirmation) targets() []*state.StateNode {
-	var out []*state.StateNode
-	for _, t := range c.a.Targets {
-		out = append(out, c.cluster.seen.ByName[t.Node])
-	}
-	return out
-}
+func (c *confirmation) targets() []*state.StateNode { return c.cluster.nodesOf(c.a) }
 
 func (c *confirmation) pods() {
 	known := map[string]bool{}

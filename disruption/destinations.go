@@ -35,7 +35,7 @@ func detailOf(cs *simulation.CandidateSet) string {
 	d := destinationsOf(cs)
 	text := fmt.Sprintf("%s %s", subject, words.USD(state.PriceOf(cs.Targets)))
 	if len(cs.Nodes) > 0 {
-		text += fmt.Sprintf(", and what replaces %s %s: %s", object, words.USD(d.price()), d.launches())
+		text += fmt.Sprintf(", and what replaces %s %s: %s", object, words.USD(simulation.TotalPrice(cs.Nodes)), d.launches())
 	}
 	if d.other > 0 {
 		text += "; " + d.room()
@@ -47,13 +47,13 @@ func detailOf(cs *simulation.CandidateSet) string {
 type destinations struct {
 	fresh, other, none int             // numbers of pods: on new nodes, on other nodes, without a place
 	nodes              map[string]bool // names of the other nodes
-	launched           []*provisioning.NewNode
+	launched           []provisioning.NewNode
 	shared             bool // other pods share the new nodes
 }
 
 // destinationsOf returns the places of the pods of a set.
 func destinationsOf(cs *simulation.CandidateSet) *destinations {
-	d := &destinations{nodes: map[string]bool{}}
+	d := &destinations{nodes: map[string]bool{}, launched: cs.Nodes}
 	for _, m := range cs.Moves {
 		switch {
 		case m.Node != "":
@@ -63,18 +63,7 @@ func destinationsOf(cs *simulation.CandidateSet) *destinations {
 			d.fresh++
 		}
 	}
-	for i := range cs.Nodes {
-		d.launched = append(d.launched, &cs.Nodes[i])
-	}
 	return d
-}
-
-// price returns the price of the new nodes, in USD per hour.
-func (d *destinations) price() (sum float64) {
-	for _, n := range d.launched {
-		sum += n.Price()
-	}
-	return sum
 }
 
 // launches describes the number of new nodes and of pods on them, and the option of a single new
@@ -96,7 +85,7 @@ func (d *destinations) room() string {
 func (d *destinations) String() string {
 	var parts []string
 	if len(d.launched) > 0 {
-		text := d.launches() + " at " + words.USD(d.price())
+		text := d.launches() + " at " + words.USD(simulation.TotalPrice(d.launched))
 		if d.shared {
 			text += ", shared with other pods"
 		}
@@ -141,7 +130,7 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 		}
 		if here > 0 {
 			d.fresh += here
-			d.launched = append(d.launched, n)
+			d.launched = append(d.launched, *n)
 			d.shared = d.shared || here < len(n.Pods)
 		}
 	}
@@ -156,8 +145,8 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 // completed adds the result of a simulation to an action.
 func completed(cs *simulation.CandidateSet, a Action) Action {
 	done := actionOf(cs, a.Reason)
-	a.Operation, a.Targets, a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = done.Operation, done.Targets, true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
-	a.After = done.After
+	a.Operation, a.Targets, a.Simulated, a.Replacements, a.Moves = done.Operation, done.Targets, true, done.Replacements, done.Moves
+	a.Savings, a.DisruptionCost, a.After = done.Savings, done.DisruptionCost, done.After
 	if text := destinationsOf(cs).String(); text != "" {
 		a.Detail += "; " + text
 	}
@@ -178,10 +167,7 @@ func movesOf(moves []simulation.Move) []Move {
 
 // setOf converts a simulated action to a candidate set.
 func (f *Cluster) setOf(a Action) *simulation.CandidateSet {
-	cs := &simulation.CandidateSet{Nodes: a.Replacements}
-	for _, t := range a.Targets {
-		cs.Targets = append(cs.Targets, f.seen.ByName[t.Node])
-	}
+	cs := &simulation.CandidateSet{Nodes: a.Replacements, Targets: f.nodesOf(a)}
 	for _, m := range a.Moves {
 		cs.Moves = append(cs.Moves, simulation.Move(m))
 	}

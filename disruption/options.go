@@ -239,39 +239,31 @@ func (o *Options) Validate() error {
 	if o == nil {
 		return nil
 	}
-	c := &optionCheck{}
-	c.number("Repair.Share", o.Repair.Share, "a share of the nodes of a pool, from 0 to 1")
-	if !(o.Consolidation.MinimumSaving >= 0) {
-		c.add("Consolidation.MinimumSaving is %v; use an amount of USD per hour, or 0", o.Consolidation.MinimumSaving)
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !finite(o.Repair.Share) {
+		add("Repair.Share is %v; use a share of the nodes of a pool, from 0 to 1", o.Repair.Share)
 	}
-	c.number("Consolidation.MinimumScore", o.Consolidation.MinimumScore, "a score such as 0.5, 0 for the default, or a negative number for none")
+	if !(o.Consolidation.MinimumSaving >= 0) {
+		add("Consolidation.MinimumSaving is %v; use an amount of USD per hour, or 0", o.Consolidation.MinimumSaving)
+	}
+	if !finite(o.Consolidation.MinimumScore) {
+		add("Consolidation.MinimumScore is %v; use a score such as 0.5, 0 for the default, or a negative number for none", o.Consolidation.MinimumScore)
+	}
 	if o.Consolidation.HalveScoreAfter < 0 {
-		c.add("Consolidation.HalveScoreAfter is %s; use a time such as 10m, or 0 for never", o.Consolidation.HalveScoreAfter)
+		add("Consolidation.HalveScoreAfter is %s; use a time such as 10m, or 0 for never", o.Consolidation.HalveScoreAfter)
 	}
 	if o.Consolidation.MaxNodes < 0 || o.Consolidation.MaxNodes > command.MaxSources {
-		c.add("Consolidation.MaxNodes is %d; use 1 to %d, or 0 for the default", o.Consolidation.MaxNodes, command.MaxSources)
+		add("Consolidation.MaxNodes is %d; use 1 to %d, or 0 for the default", o.Consolidation.MaxNodes, command.MaxSources)
 	}
 	if o.Provisioning != nil {
 		if err := o.Provisioning.Validate(); err != nil {
 			for _, e := range state.Joined(err) {
-				c.add("Provisioning.%w", e)
+				add("Provisioning.%w", e)
 			}
 		}
 	}
-	return errors.Join(c.list...)
-}
-
-type optionCheck struct{ list []error }
-
-func (c *optionCheck) add(format string, args ...any) {
-	c.list = append(c.list, fmt.Errorf(format, args...))
-}
-
-// number checks that an option is a finite number.
-func (c *optionCheck) number(name string, x float64, remedy string) {
-	if !finite(x) {
-		c.add("%s is %v; use %s", name, x, remedy)
-	}
+	return errors.Join(errs...)
 }
 
 // addOptionFaults adds the faults of options.

@@ -106,8 +106,7 @@ func (f *Cluster) savings(a Action) float64 {
 		return 0
 	}
 	var targets []*state.StateNode
-	for _, t := range a.Targets {
-		m := f.seen.ByName[t.Node]
+	for _, m := range f.nodesOf(a) {
 		if m != nil && !m.Marked() && !f.staysUntilPodsEnd(a, m) { // an interrupted node may be marked already
 			targets = append(targets, m)
 		}

@@ -224,7 +224,7 @@ func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.
 	out := make([]*simulation.CandidateSet, len(wanted))
 	for i, m := range targets {
 		if out[i] = found[m]; out[i] == nil {
-			out[i] = &simulation.CandidateSet{Outcome: rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %v", refusalOf(p.sim))}
+			out[i] = &simulation.CandidateSet{Outcome: rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %s", words.FirstLine(p.sim.Refused))}
 		}
 	}
 	return out, nil
@@ -357,8 +357,8 @@ func (f *Cluster) departures(a Action) (out []state.Departure) {
 	if a.Simulated || a.Operation != Delete {
 		return nil
 	}
-	for _, t := range a.Targets {
-		if m := f.seen.ByName[t.Node]; m != nil {
+	for _, m := range f.nodesOf(a) {
+		if m != nil {
 			out = append(out, f.seen.Departs(m, a.drainedBy(f.seen.Now)))
 		}
 	}
@@ -376,16 +376,5 @@ func (f *Cluster) simulationConfig() simulation.Config {
 
 // decisionOf converts an action that leaves its pods to the next plan for the simulation.
 func decisionOf(a Action, now time.Time) simulation.Decision {
-	d := simulation.Decision{Name: a.name(), Reboots: a.Operation == Reboot, By: a.drainedBy(now)}
-	for _, t := range a.Targets {
-		d.Nodes = append(d.Nodes, t.Node)
-	}
-	return d
-}
-
-func refusalOf(w *simulation.Simulation) string {
-	if w.Refused == nil {
-		return "it has not such a node"
-	}
-	return words.FirstLine(w.Refused)
+	return simulation.Decision{Name: a.name(), Nodes: nodes(a), Reboots: a.Operation == Reboot, By: a.drainedBy(now)}
 }

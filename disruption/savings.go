@@ -79,10 +79,8 @@ func (f *Cluster) priceRules() *consolidation.Rules {
 // the causes that prevent the others.
 func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.StateNode, blocked []Blocked) {
 	taken := map[string]bool{}
-	for _, a := range others {
-		for _, t := range a.Targets {
-			taken[t.Node] = true
-		}
+	for _, name := range nodes(others...) {
+		taken[name] = true
 	}
 	var out []Blocked
 	for _, m := range f.seen.Nodes {

@@ -2,7 +2,6 @@ package disruption
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -29,19 +28,13 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]bool{}
-	for _, a := range p.Actions {
-		for _, t := range a.Targets {
-			names[t.Node] = true
-		}
-	}
+	names := nodes(p.Actions...)
 	for _, w := range p.Waiting {
-		for _, t := range w.Action.Targets {
-			names[t.Node] = true
-		}
+		names = append(names, nodes(w.Action)...)
 	}
-	delete(names, "") // machines without a node
-	return slices.Sorted(maps.Keys(names)), nil
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" }) // machines without a node
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // unpaced returns the cluster of an input without consolidateAfter and budgets, except where these let no

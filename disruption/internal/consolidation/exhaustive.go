@@ -63,25 +63,25 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 	most := 0.0
 	tries := max(2*len(open), exhaustiveLooks/len(s.cluster.Nodes))
 	list := s.choices(open)
-	for i, c := range list {
+	at := func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode {
+		if c := list[i]; (len(c.set) == 1 || c.most > most+simulation.PriceSlack) && allowed(c.set) {
+			return c.set
+		}
+		return nil
+	}
+	for i := range list {
 		if s.spent() || tries == 0 {
 			break
 		}
-		hopeless := func(c choice) bool { return len(c.set) > 1 && c.most <= most+simulation.PriceSlack }
-		if hopeless(c) || !s.allowed(c.set) {
+		set := at(i, s.allowed)
+		if len(set) == 0 {
 			continue
 		}
-		s.expect(ctx, false, tries, func(yield func([]*state.StateNode) bool) {
-			for _, next := range list[i:] {
-				if !hopeless(next) && !yield(next.set) {
-					return
-				}
-			}
-		})
+		s.expect(ctx, false, tries, i, len(list), at)
 		tries--
-		sets, err := s.ask(ctx, c.set, nil)
+		sets, err := s.ask(ctx, set, nil)
 		if err == nil {
-			sets, err = s.refit(ctx, c.set, sets, 1)
+			sets, err = s.refit(ctx, set, sets, 1)
 		}
 		if err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 			best, most = good, gain
 		}
 		for _, cs := range sets {
-			if cs.Outcome.Bad() && len(c.set) == 1 {
+			if cs.Outcome.Bad() && len(set) == 1 {
 				s.remember(cs)
 			}
 		}

@@ -48,24 +48,23 @@ func (s *search) allowed(targets []*state.StateNode) bool {
 // when several in a row were not worth doing.
 func (s *search) polish(ctx context.Context) error {
 	for _, list := range s.promising() {
+		at := func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode {
+			if set := s.stillOpen(list[i]); len(set) > 0 && !s.tried[setKey(set)] && allowed(set) {
+				return set
+			}
+			return nil
+		}
 		failed := 0
-		for i, set := range list {
-			set = s.stillOpen(set)
-			key := setKey(set)
-			if len(set) == 0 || s.tried[key] || !s.allowed(set) {
+		for i := range list {
+			set := at(i, s.allowed)
+			if len(set) == 0 {
 				continue
 			}
 			if s.spent() {
 				return nil
 			}
-			s.expect(ctx, false, mostFailures-failed, func(yield func([]*state.StateNode) bool) {
-				for _, next := range list[i:] {
-					if next = s.stillOpen(next); len(next) > 0 && !s.tried[setKey(next)] && !yield(next) {
-						return
-					}
-				}
-			})
-			s.tried[key] = true
+			s.expect(ctx, false, mostFailures-failed, i, len(list), at)
+			s.tried[setKey(set)] = true
 			accepted, found := len(s.sets), s.found()
 			if _, err := s.try(ctx, set); err != nil {
 				return err

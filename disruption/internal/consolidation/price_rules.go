@@ -92,9 +92,6 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 			return nil, v
 		}
 	}
-	if left := removed - simulation.TotalPrice(out); left < required-simulation.PriceSlack || left <= simulation.PriceSlack {
-		return nil, notCheaper(targets, out, removed, simulation.TotalPrice(out), required)
-	}
 	return out, rule.Outcome{}
 }
 
@@ -326,11 +323,7 @@ func totalsOf(f *state.Cluster) map[string]poolTotals {
 	for _, name := range f.PoolNames {
 		p := f.Pools[name]
 		var t poolTotals
-		for _, m := range p.Members {
-			price, _ := m.Price()
-			t.cost += price
-		}
-		t.disruption = state.DisruptionCost(p.Members...)
+		t.cost, t.disruption = state.PriceOf(p.Members), state.DisruptionCost(p.Members...)
 		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
 		out[name] = t
 	}

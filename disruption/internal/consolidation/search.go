@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -235,18 +234,20 @@ func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map
 	return sets, nil
 }
 
-// expect tells the simulation which sets the search is likely to ask about next: of the given sets those
-// that budgets allow, most of them at most. With one goroutine it does nothing.
-func (s *search) expect(ctx context.Context, alone bool, most int, sets iter.Seq[[]*state.StateNode]) {
+// setAt returns set i of those that a search tries one after the other, or no nodes if it skips the set.
+// allowed reports whether budgets allow a set: search.allowed, or Quota.MayLet for a set whose turn has not
+// come.
+type setAt func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode
+
+// expect tells the simulation which sets the search is likely to ask about next: of those from first to below
+// end, most at most. With one goroutine it does nothing.
+func (s *search) expect(ctx context.Context, alone bool, most, first, end int, at setAt) {
 	if s.w.Width() < 2 {
 		return
 	}
 	var out [][]*state.StateNode
-	for set := range sets {
-		if len(out) == min(most, s.w.Width()) {
-			break
-		}
-		if s.quota.MayLet(set) {
+	for i := first; i < end && len(out) < min(most, s.w.Width()); i++ {
+		if set := at(i, s.quota.MayLet); len(set) > 0 {
 			out = append(out, set)
 		}
 	}
@@ -319,20 +320,20 @@ func (s *search) singles(ctx context.Context) error {
 		return nil
 	}
 	list := s.bySaving(s.open())
+	at := func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode {
+		if set := list[i : i+1 : i+1]; s.mayGo(list[i]) && allowed(set) && !s.answered(list[i]) {
+			return set
+		}
+		return nil
+	}
 	for i, m := range list {
-		if !s.mayGo(m) || !s.allowed([]*state.StateNode{m}) || s.answered(m) {
+		if len(at(i, s.allowed)) == 0 {
 			continue
 		}
 		if s.w.Refused != nil || s.spent() {
 			return nil
 		}
-		s.expect(ctx, true, s.w.Width(), func(yield func([]*state.StateNode) bool) {
-			for _, next := range list[i:] {
-				if set := []*state.StateNode{next}; s.mayGo(next) && !s.answered(next) && !yield(set) {
-					return
-				}
-			}
-		})
+		s.expect(ctx, true, s.w.Width(), i, len(list), at)
 		cs, err := s.w.Alone(ctx, m)
 		if err != nil || cs == nil {
 			return err

@@ -133,11 +133,9 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 		}
 		out.Turn = earlier(out.Turn, c.since.Add(-time.Duration(c.policy.rank)*rankWorth))
 	}
-	if out.Action == cloudprovider.RebootNode {
-		if rebootsSpent.After(now) {
-			out.Action, out.Spent = cloudprovider.ReplaceNode, true
-			out.Next = earlier(out.Next, rebootsSpent)
-		}
+	if out.Action == cloudprovider.RebootNode && rebootsSpent.After(now) {
+		out.Action, out.Spent = cloudprovider.ReplaceNode, true
+		out.Next = earlier(out.Next, rebootsSpent)
 	}
 	return out
 }

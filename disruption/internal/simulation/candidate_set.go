@@ -93,10 +93,10 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 				pods = append(pods, w.copies.unplaced(p, w.pins[p], loose[p]))
 			}
 		}
-		*n = w.copies.leaving(*n)
+		*n = w.copies.changed(*n, w.copies.gone, provisioning.Node.Leaving)
 	}
 	for _, m := range w.cordoned {
-		nodes[w.At[m.Name]] = w.copies.closed(nodes[w.At[m.Name]])
+		nodes[w.At[m.Name]] = w.copies.changed(nodes[w.At[m.Name]], w.copies.shut, closedNode)
 	}
 	without, err := w.Problem.WithNodes(nodes, pods)
 	return without, home, err
@@ -142,7 +142,7 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 		}
 	}
 	for _, cs := range out {
-		cs.finish(w)
+		cs.finish()
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[types.
 }
 
 // finish sorts a set, and replaces copies of pods by the pods of the input.
-func (cs *CandidateSet) finish(w *Simulation) {
+func (cs *CandidateSet) finish() {
 	slices.SortFunc(cs.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
 	original := map[types.NamespacedName]*corev1.Pod{}
 	for _, m := range cs.Targets {

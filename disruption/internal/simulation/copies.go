@@ -47,17 +47,7 @@ func (c *copies) unplaced(p *corev1.Pod, pin *pin, loose bool) *corev1.Pod {
 	return c.pods[key]
 }
 
-// leaving returns the copy of a node that is being removed.
-func (c *copies) leaving(n provisioning.Node) provisioning.Node {
-	return c.changed(n, c.gone, provisioning.Node.Leaving)
-}
-
-// closed returns the copy of a node that takes no more pods.
-func (c *copies) closed(n provisioning.Node) provisioning.Node {
-	return c.changed(n, c.shut, closedNode)
-}
-
-// changed returns a changed copy of a node. It reuses the copy in known, if there is one.
+// changed returns a changed copy of a node. It reuses the copy in known, gone or shut, if there is one.
 func (c *copies) changed(n provisioning.Node, known map[nodeObjects]nodeObjects, change func(provisioning.Node) provisioning.Node) provisioning.Node {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -201,12 +201,7 @@ func (w *Simulation) moved(cs *CandidateSet) {
 
 // waitingPods returns the pods that have no place or lose it.
 func (w *Simulation) waitingPods() []*corev1.Pod {
-	return append(pending(w.Cluster.In.Pods), w.leavingPods()...)
-}
-
-// leavingPods returns the pods that lose their place.
-func (w *Simulation) leavingPods() []*corev1.Pod {
-	var out []*corev1.Pod
+	out := pending(w.Cluster.In.Pods)
 	for _, m := range w.Cluster.Nodes {
 		if d, alone := w.departing[m.Name]; alone {
 			out = append(out, d.Displaced...)

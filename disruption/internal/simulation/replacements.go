@@ -206,9 +206,9 @@ func (cs *CandidateSet) Limited(pool *v1.NodePool) {
 // not be valid alone.
 func (cs *CandidateSet) TurnDown(l *BindOrder, tie string) {
 	cs.tied = true
-	cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	switch {
 	case len(l.done) > 0:
+		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	case l.state.Uncertain() > 0:
 		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
 	default:

@@ -294,21 +294,25 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 
 // bind binds a pod to a node, and promises it the place.
 func (w *Simulation) bind(node string, p *corev1.Pod) {
-	i, found := w.At[node]
-	if !found || w.Leaving[node] {
-		return
-	}
-	w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
-	if w.Promised[node] == "" {
+	if w.put(node, p) && w.Promised[node] == "" {
 		w.Promised[node] = state.PodObject(p)
 	}
+}
+
+// put adds a pod to a node, and reports false if the node is not there or leaves.
+func (w *Simulation) put(node string, p *corev1.Pod) bool {
+	i, found := w.At[node]
+	if !found || w.Leaving[node] {
+		return false
+	}
+	w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
+	return true
 }
 
 // keepSpare reserves room for a buffer pod on a node. When the node is removed, the room is needed
 // elsewhere, as for any pod. But the node may still be removed.
 func (w *Simulation) keepSpare(node string, p *corev1.Pod) {
-	if i, found := w.At[node]; found && !w.Leaving[node] {
-		w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
+	if w.put(node, p) {
 		w.Displaced[node] = append(slices.Clone(w.Displaced[node]), p)
 	}
 }
@@ -499,12 +503,12 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	cs := &CandidateSet{}
 	for _, m := range w.targetsOf(d) {
 		for _, p := range w.departing[m.Name].Displaced {
-			move := Move{Pod: p, From: m.Name, Replacement: -1}
-			if w.places[state.NameOf(p)].node != nil {
+			to := w.places[state.NameOf(p)]
+			move := Move{Pod: p, From: m.Name, Node: to.name, Replacement: -1}
+			if to.node != nil {
 				move.Replacement = len(cs.Nodes)
-				cs.Nodes = append(cs.Nodes, *w.places[state.NameOf(p)].node)
+				cs.Nodes = append(cs.Nodes, *to.node)
 			}
-			move.Node = w.places[state.NameOf(p)].name
 			cs.Moves = append(cs.Moves, move)
 		}
 	}

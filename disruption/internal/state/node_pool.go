@@ -154,10 +154,3 @@ func (p *NodePool) Room() int {
 	h := p.Count
 	return int(min(max(0, limit-int64(h.Active+h.Pending+h.deleting)), math.MaxInt))
 }
-
-// Template returns the requirements that every node of a pool has. It returns false if the pool
-// launches no nodes for pods.
-func (f *Cluster) Template(pool *v1.NodePool) (requirements.Set, bool) {
-	set, err := requirements.FromNodePool(pool, f.Vocabulary)
-	return set, err == nil && pool.Spec.Replicas == nil && f.Pools[pool.Name].Ready()
-}

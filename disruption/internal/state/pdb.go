@@ -78,7 +78,7 @@ func keyOf(b *policyv1.PodDisruptionBudget) pdbKey {
 // sortedPDBs sorts budgets by object. If one is listed twice, the strictest is kept.
 func sortedPDBs(list []*PDB, faults *Faults) []*PDB {
 	slices.SortFunc(list, func(a, b *PDB) int {
-		return cmp.Or(strings.Compare(a.Object, b.Object), cmp.Compare(a.Allowed, b.Allowed),
+		return cmp.Or(comparePDBs(a, b), cmp.Compare(a.Allowed, b.Allowed),
 			cmp.Compare(ZeroOrOne(!a.health.Protects("")), ZeroOrOne(!b.health.Protects(""))), cmp.Compare(ZeroOrOne(b.never), ZeroOrOne(a.never)),
 			cmp.Compare(len(a.disrupts), len(b.disrupts)), slices.Compare(slices.Sorted(maps.Keys(a.disrupts)), slices.Sorted(maps.Keys(b.disrupts))),
 			strings.Compare(a.selector.String(), b.selector.String()))
@@ -104,24 +104,18 @@ func letsNoneGo(b *policyv1.PodDisruptionBudget) bool {
 
 // of returns the budgets that select a pod, sorted by object.
 func (x pdbIndex) of(p *corev1.Pod) []*PDB {
-	out := x.matching(nil, pdbKey{namespace: p.Namespace}, p)
+	out := slices.Clone(x[pdbKey{namespace: p.Namespace}])
 	for key, value := range p.Labels { // the result is sorted
 		if key != "" {
-			out = x.matching(out, pdbKey{p.Namespace, key, value}, p)
+			out = append(out, x[pdbKey{p.Namespace, key, value}]...)
 		}
 	}
-	slices.SortFunc(out, func(a, b *PDB) int { return strings.Compare(a.Object, b.Object) })
+	out = slices.DeleteFunc(out, func(b *PDB) bool { return !b.selector.Matches(labels.Set(p.Labels)) })
+	slices.SortFunc(out, comparePDBs)
 	return out
 }
 
-func (x pdbIndex) matching(out []*PDB, k pdbKey, p *corev1.Pod) []*PDB {
-	for _, b := range x[k] {
-		if b.selector.Matches(labels.Set(p.Labels)) {
-			out = append(out, b)
-		}
-	}
-	return out
-}
+func comparePDBs(a, b *PDB) int { return strings.Compare(a.Object, b.Object) }
 
 // Governing returns the budget that has to allow the eviction of the pod. It returns nil if no
 // budget or several select the pod, or if the budget does not protect the pod or has counted its
@@ -185,10 +179,5 @@ func (d Demand) Use(used Demand) {
 
 // Sorted returns the budgets, sorted by object.
 func (d Demand) Sorted() []*PDB {
-	out := make([]*PDB, 0, len(d))
-	for b := range d { // the result is sorted
-		out = append(out, b)
-	}
-	slices.SortFunc(out, func(a, b *PDB) int { return strings.Compare(a.Object, b.Object) })
-	return out
+	return slices.SortedFunc(maps.Keys(d), comparePDBs)
 }

@@ -251,43 +251,26 @@ func (m *StateNode) Price() (price float64, known bool) {
 	return m.Offering.Price, true
 }
 
-// pendingDisruption reports whether the node has been marked to be removed.
-func (m *StateNode) pendingDisruption() bool {
-	return m.IsTrue(v1.ConditionTypeDisruptionReason) ||
-		m.Node.Node != nil && status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
-}
-
 // Active reports whether the node is neither on its way out nor marked to be removed.
-func (m *StateNode) Active() bool { return !m.Marked() && !m.pendingDisruption() }
+func (m *StateNode) Active() bool {
+	return !m.Marked() && !m.IsTrue(v1.ConditionTypeDisruptionReason) &&
+		(m.Node.Node == nil || !status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()))
+}
 
 // CountMovable returns the number of pods that need another place when the node is removed.
-func (m *StateNode) CountMovable() int {
-	n := 0
-	for _, p := range m.PodViews {
-		if p.Reschedulable {
-			n++
-		}
-	}
-	return n
-}
+func (m *StateNode) CountMovable() int { return len(m.Movable()) }
 
 // Movable lists the pods that need another place when the node is removed. Pods of StatefulSets
 // that are being deleted are among them; podlife.Moved returns such a pod as it will be recreated.
-func (m *StateNode) Movable() []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, p := range m.PodViews {
-		if p.Reschedulable {
-			out = append(out, p.Pod)
-		}
-	}
-	return out
-}
+func (m *StateNode) Movable() []*corev1.Pod { return m.pods(true) }
 
 // Staying lists the other pods of the node.
-func (m *StateNode) Staying() []*corev1.Pod {
+func (m *StateNode) Staying() []*corev1.Pod { return m.pods(false) }
+
+func (m *StateNode) pods(reschedulable bool) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range m.PodViews {
-		if !p.Reschedulable {
+		if p.Reschedulable == reschedulable {
 			out = append(out, p.Pod)
 		}
 	}
