@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -85,3 +86,8 @@ type UnavailableOffering struct {
 	// At is when the cloud refused it.
 	At time.Time
 }
+
+// CatalogCache has what a search read of pools, catalogs and nodes, for the next search: see
+// Input.CatalogCache. It is read-only and safe for concurrent use. It keeps everything that it was
+// made from in memory.
+type CatalogCache struct{ compiled *simulation.Compiled }

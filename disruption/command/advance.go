@@ -258,6 +258,16 @@ func (l *lifecycle) replacement(i int) bool {
 	return r != nil && !r.Deleting && r.Record != ""
 }
 
+// lost reports whether a replacement vanished, is being deleted, or was released from outside.
+func (l *lifecycle) lost() bool {
+	for i, r := range l.claims {
+		if r == nil && l.created[i] || r != nil && !l.replacement(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // ready reports whether all replacements are initialized.
 func (l *lifecycle) ready() bool {
 	for i, r := range l.claims {

@@ -158,12 +158,9 @@ func (l *lifecycle) terminateFirst() {
 	if !l.drained() {
 		return
 	}
-	held, lost := false, !l.now.Before(l.c.Deadline)
+	held, lost := false, l.lost() || !l.now.Before(l.c.Deadline)
 	for i := range l.sources {
 		held = held || l.sources[i].claim != nil && l.sources[i].claim.Held
-	}
-	for i, r := range l.claims {
-		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
 	}
 	// The nodes are gone, so nothing can be undone: once a replacement is lost, or the deadline has
 	// passed, ordinary provisioning launches nodes for the pods.

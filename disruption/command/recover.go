@@ -116,9 +116,7 @@ func (s *sweep) explained(kind, name, record string, part map[string]bool) bool 
 }
 
 func (s *sweep) claims(claims []Claim, part map[string]bool) {
-	sorted := slices.Clone(claims)
-	slices.SortFunc(sorted, func(a, b Claim) int { return cmp.Compare(a.Name, b.Name) })
-	for _, c := range sorted {
+	for _, c := range slices.SortedFunc(slices.Values(claims), func(a, b Claim) int { return cmp.Compare(a.Name, b.Name) }) {
 		if c.Deleting && !c.Held || s.explained("nodeclaim", c.Name, c.Record, part) {
 			continue
 		}
@@ -149,9 +147,7 @@ func draining(claims []Claim) map[string]bool {
 }
 
 func (s *sweep) nodes(nodes []Node, part, draining map[string]bool) {
-	sorted := slices.Clone(nodes)
-	slices.SortFunc(sorted, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	for _, n := range sorted {
+	for _, n := range slices.SortedFunc(slices.Values(nodes), func(a, b Node) int { return cmp.Compare(a.Name, b.Name) }) {
 		if n.Deleting || draining[n.Name] || s.explained("node", n.Name, n.Record, part) {
 			continue
 		}

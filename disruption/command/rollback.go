@@ -19,11 +19,8 @@ func (l *lifecycle) failure() Failure {
 			occupied = occupied || l.c.Reason == v1.DisruptionReasonEmpty && s.claim.Pods > s.Pods
 		}
 	}
-	lost := false
-	for i, r := range l.claims {
+	for i := range l.claims {
 		begun = begun || l.replacement(i)
-		// One without record was released from outside, and no longer takes part.
-		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
 	}
 	switch {
 	case l.cancel != "":
@@ -37,7 +34,7 @@ func (l *lifecycle) failure() Failure {
 		return Withdrawn
 	case occupied:
 		return Occupied
-	case lost:
+	case l.lost():
 		return ReplacementLost
 	case l.now.Before(l.c.Deadline):
 		return ""

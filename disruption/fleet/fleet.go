@@ -160,6 +160,11 @@ func (f *Fleet) decide() {
 	f.Commands = command.Recover(f.CommandInput())
 	f.Input.MarkedForDeletion = map[string]disruption.Reason{}
 	kept := f.Promises.Nominations()
+	keep := func(node string) {
+		if until := f.Now.Add(keptFor); until.After(kept[node]) {
+			kept[node] = until
+		}
+	}
 	for _, c := range f.Commands.Commands {
 		for _, source := range c.Sources {
 			f.Input.MarkedForDeletion[cmp.Or(source.Node, source.NodeClaim)] = disruption.Reason(c.Reason)
@@ -169,15 +174,11 @@ func (f *Fleet) decide() {
 			if claim := f.claims[name]; claim != nil {
 				name = cmp.Or(claim.Status.NodeName, name)
 			}
-			if until := f.Now.Add(keptFor); until.After(kept[name]) {
-				kept[name] = until
-			}
+			keep(name)
 		}
 	}
 	for _, p := range f.preempting { // its node would be removed as empty when the preempted pods have ended
-		if name, until := p.Status.NominatedNodeName, f.Now.Add(keptFor); until.After(kept[name]) {
-			kept[name] = until
-		}
+		keep(p.Status.NominatedNodeName)
 	}
 	f.Input.Nominations = kept
 }

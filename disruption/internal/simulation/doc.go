@@ -16,5 +16,4 @@
 //     before others, in the state of the engine.
 //   - pins.go: which pods stay in their domains.
 //   - limits.go: the limits of pools while removed nodes still exist.
-//   - compiled.go: compiled input, reused by the next simulation.
 package simulation

@@ -2,8 +2,10 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
@@ -459,6 +462,21 @@ func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	return out
 }
 
+// ComingNode returns a replacement as a node that has come up as the cheapest of its options. The
+// node has no pods.
+func ComingNode(name string, n *provisioning.NewNode) (provisioning.Node, error) {
+	option := n.Options[0]
+	room, err := option.InstanceType.AllocatableFor(option.Offering)
+	if err != nil {
+		return provisioning.Node{}, errors.New(words.FirstLine(err))
+	}
+	out := replacementNode(name, n)
+	out.Pods = nil
+	out.Node.Status.Allocatable, out.NodeClaim.Status.Allocatable = room.ResourceList(), room.ResourceList()
+	out.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	return out, nil
+}
+
 // CarryOut changes the simulation to the state after a set is carried out.
 func (w *Simulation) CarryOut(cs *CandidateSet) {
 	w.Forget()
@@ -513,4 +531,34 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 		}
 	}
 	return cs
+}
+
+// Compiled is the input that a simulation compiled first, for reuse by the next simulation.
+type Compiled struct {
+	problem *provisioning.Problem
+	opts    provisioning.Options
+}
+
+// problemWith returns the problem if it has the options, or else nil.
+func (c *Compiled) problemWith(opts provisioning.Options) *provisioning.Problem {
+	if c == nil || !reflect.DeepEqual(c.opts, opts) {
+		return nil
+	}
+	return c.problem
+}
+
+// Compile prepares the engine for what-ifs, which then read only what differs from Problem.
+func (w *Simulation) Compile() {
+	w.Forget()
+	if w.Refused != nil {
+		return
+	}
+	if w.Problem == nil {
+		w.Problem, w.Refused = provisioning.Prepare(w.In, &w.Opts)
+	} else {
+		w.Problem, w.Refused = w.Problem.WithInput(w.In)
+	}
+	if w.Compiled == nil && w.Refused == nil {
+		w.Compiled = &Compiled{w.Problem, w.Opts}
+	}
 }

@@ -23,8 +23,6 @@ type mover struct {
 	looks  int   // how many more comparisons it may make
 	stuck  []int // by class: the score from which no better place was found
 	near   map[classNode]int
-	ready  []bool // by existing node: it has started
-	shun   []bool // by existing node: it has PreferNoSchedule taints
 }
 
 type classNode struct{ class, node int }
@@ -48,10 +46,6 @@ func (st *State) swapBySoftScore() bool {
 	m := &mover{st: st, p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
 	if len(m.bins) < 2 {
 		return false
-	}
-	for i := range st.p.Nodes {
-		m.ready = append(m.ready, st.p.Nodes[i].Ready)
-		m.shun = append(m.shun, len(st.p.Nodes[i].SoftTaints) > 0)
 	}
 	m.ledger = ledger.New(m.p, m.bins)
 	some := false
@@ -94,7 +88,7 @@ func (m *mover) mayGain(c int, s *ledger.Bin) bool {
 	if m.neighbourScore(c, s, c) < 0 || slices.ContainsFunc(t.Hosts, func(h workload.Term) bool { return h.Kind == topology.Together }) {
 		return true
 	}
-	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || m.shun[s.Node])
+	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || len(m.p.Nodes[s.Node].SoftTaints) > 0)
 }
 
 // moveOne moves one pod of a class off a bin to where the score rises most, and says whether there
@@ -162,7 +156,7 @@ func (m *mover) exchange(c int, s, t *ledger.Bin, here, most int) (best, gain in
 func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	softScore := &m.p.SoftScores.By[c]
 	if s.Node >= 0 && t.Node >= 0 {
-		return !softScore.Alike && (m.ready[t.Node] || !m.ready[s.Node])
+		return !softScore.Alike && (m.p.Nodes[t.Node].Ready || !m.p.Nodes[s.Node].Ready)
 	}
 	if s.Node >= 0 || t.Node >= 0 {
 		return false
@@ -195,7 +189,7 @@ func (m *mover) score(c int, s *ledger.Bin, without int) int {
 	if s.Node < 0 {
 		return sum
 	}
-	if m.p.SoftScores.By[c].Terms != nil || m.shun[s.Node] {
+	if m.p.SoftScores.By[c].Terms != nil || len(m.p.Nodes[s.Node].SoftTaints) > 0 {
 		key := classNode{c, s.Node}
 		own, ok := m.near[key]
 		if !ok {

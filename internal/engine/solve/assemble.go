@@ -82,7 +82,7 @@ func (a *assembler) newPlan(r *pack.Result) *Solution {
 
 // handOut assigns pods to the nodes of a packing, as far as the admitted counts allow.
 func (a *assembler) handOut(r *pack.Result) {
-	a.share()
+	a.rest = a.share()
 	for i, shares := range r.Nodes {
 		a.st.Bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
 	}
@@ -91,16 +91,17 @@ func (a *assembler) handOut(r *pack.Result) {
 	}
 }
 
-// share assigns each part its pods.
-func (a *assembler) share() {
-	a.rest = make([][]int32, len(a.s.Parts))
+// share divides the pods among the parts.
+func (a *assembler) share() [][]int32 {
+	out := make([][]int32, len(a.s.Parts))
 	next := make([]int, len(a.p.Classes))
 	for i := range a.s.Parts {
 		part := &a.s.Parts[i]
 		from := next[part.Class]
-		a.rest[i] = a.p.Classes[part.Class].Pods[from : from+part.Count]
+		out[i] = a.p.Classes[part.Class].Pods[from : from+part.Count]
 		next[part.Class] += part.Count
 	}
+	return out
 }
 
 // take returns the pods of some shares, sorted by ID. It takes from a part at most the admitted

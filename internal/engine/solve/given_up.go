@@ -78,13 +78,12 @@ func (g *givenUp) list() []model.GivenUpPreference {
 	slices.SortFunc(keys, func(x, y givenUpKey) int {
 		return cmp.Or(cmp.Compare(g.groups[x][0], g.groups[y][0]), cmp.Compare(x.number, y.number))
 	})
-	var out []model.GivenUpPreference
-	var planned [][]int64
-	for _, key := range keys {
-		if planned == nil {
-			planned = g.a.st.Planned()
-		}
-		out = append(out, g.entry(key, planned))
+	if len(keys) == 0 {
+		return nil
+	}
+	planned, out := g.a.st.Planned(), make([]model.GivenUpPreference, len(keys))
+	for i, key := range keys {
+		out[i] = g.entry(key, planned)
 	}
 	return out
 }

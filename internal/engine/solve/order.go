@@ -120,16 +120,9 @@ func (s *sequence) events(events []topology.Event, waiting map[unitCell][]int32)
 
 // podIDs returns, by part, the pods placed.
 func (a *assembler) podIDs() [][]int32 {
-	out := make([][]int32, len(a.s.Parts))
-	next := make([]int, len(a.p.Classes))
-	for i := range a.s.Parts {
-		part := &a.s.Parts[i]
-		for _, podID := range a.p.Classes[part.Class].Pods[next[part.Class] : next[part.Class]+part.Count] {
-			if a.st.Placed[podID] {
-				out[i] = append(out[i], podID)
-			}
-		}
-		next[part.Class] += part.Count
+	out := a.share()
+	for i, podIDs := range out {
+		out[i] = slices.DeleteFunc(slices.Clone(podIDs), func(podID int32) bool { return !a.st.Placed[podID] })
 	}
 	return out
 }

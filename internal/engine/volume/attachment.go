@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -59,42 +60,44 @@ func (as attachments) list() []Attachment {
 // missing are left out.
 func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
 	as := attachments{}
-	for _, pod := range pods {
-		if pod == nil || podlife.Finished(pod) {
-			continue
-		}
-		for i := range pod.Spec.Volumes {
-			x.attach(as, pod, &pod.Spec.Volumes[i])
+	for a, kind := range x.attachedBy(pods) {
+		if kind == ephemeral {
+			as.addOwn(a)
+		} else {
+			as.addShared(a)
 		}
 	}
 	return as.list()
 }
 
-func (x *Index) attach(as attachments, pod *corev1.Pod, v *corev1.Volume) {
-	a, kind, ok := x.attachedBy(pod, v)
-	if ok && kind == ephemeral {
-		as.addOwn(a)
-	} else if ok {
-		as.addShared(a)
+// attachedBy yields the volumes of bound pods, as their drivers identify them, that count against a limit.
+func (x *Index) attachedBy(pods []*corev1.Pod) iter.Seq2[attached, kind] {
+	return func(yield func(attached, kind) bool) {
+		for _, pod := range pods {
+			if pod == nil || podlife.Finished(pod) {
+				continue
+			}
+			for i := range pod.Spec.Volumes {
+				if a, kind, ok := x.attachmentOf(pod, &pod.Spec.Volumes[i]); ok && !yield(a, kind) {
+					return
+				}
+			}
+		}
 	}
 }
 
-// attachedBy returns how the driver identifies a volume of a bound pod. It returns false if the
+// attachmentOf returns how the driver identifies a volume of a bound pod. It returns false if the
 // volume does not count against any limit.
-func (x *Index) attachedBy(pod *corev1.Pod, v *corev1.Volume) (attached, kind, bool) {
-	name, kind := claimName(pod, v)
-	if kind == inline {
-		if s, ok := inlineSource(&v.VolumeSource); ok && s.err == nil {
-			return inlineAttachment(s), kind, true
-		}
-		return attached{}, kind, false
+func (x *Index) attachmentOf(pod *corev1.Pod, v *corev1.Volume) (a attached, k kind, ok bool) {
+	name, k := claimName(pod, v)
+	if k == inline {
+		s, ok := inlineSource(&v.VolumeSource)
+		return inlineAttachment(s), k, ok && s.err == nil
 	}
-	c := x.claims[key(pod.Namespace, name)]
-	if c == nil {
-		return attached{}, kind, false
+	if c := x.claims[key(pod.Namespace, name)]; c != nil {
+		a, ok = x.attachment(c)
 	}
-	a, ok := x.attachment(c)
-	return a, kind, ok
+	return a, k, ok
 }
 
 // inlineAttachment returns how the driver identifies a volume that a pod defines inline.

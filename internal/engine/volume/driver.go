@@ -54,26 +54,19 @@ type source struct {
 	err    error // why the handle is not known
 }
 
-func volumeSource(s *corev1.PersistentVolumeSource) (source, bool) {
-	if s.Cinder != nil {
-		return source{plugin: cinder, handle: s.Cinder.VolumeID}, true
-	}
-	return commonSource(s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk, s.PortworxVolume)
-}
-
 func inlineSource(s *corev1.VolumeSource) (source, bool) {
 	if s.Cinder != nil {
 		return source{plugin: cinder, handle: s.Cinder.VolumeID}, true
 	}
-	return commonSource(s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk, s.PortworxVolume)
+	return volumeSource(&corev1.PersistentVolumeSource{AWSElasticBlockStore: s.AWSElasticBlockStore, GCEPersistentDisk: s.GCEPersistentDisk,
+		AzureDisk: s.AzureDisk, PortworxVolume: s.PortworxVolume})
 }
 
-// commonSource reads the volume sources that volumes and pods have in common.
-func commonSource(
-	ebs *corev1.AWSElasticBlockStoreVolumeSource, pd *corev1.GCEPersistentDiskVolumeSource,
-	azure *corev1.AzureDiskVolumeSource, px *corev1.PortworxVolumeSource,
-) (source, bool) {
+func volumeSource(s *corev1.PersistentVolumeSource) (source, bool) {
+	ebs, pd, azure, px := s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk, s.PortworxVolume
 	switch {
+	case s.Cinder != nil:
+		return source{plugin: cinder, handle: s.Cinder.VolumeID}, true
 	case ebs != nil:
 		handle, err := ebsHandle(ebs.VolumeID)
 		return source{awsEBS, handle, err}, true

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 	"github.com/dovetail-sdk/dovetail/internal/minors"
@@ -64,24 +65,14 @@ func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index
 	x := &Index{
 		vocabulary: v,
 		kubernetes: kubernetes,
-		claims: index(&f, "Claims", o.Claims, func(c *corev1.PersistentVolumeClaim) (string, string) {
-			return key(c.Namespace, c.Name), c.Name
-		}),
-		volumes: index(&f, "Volumes", o.Volumes, func(v *corev1.PersistentVolume) (string, string) {
-			return v.Name, v.Name
-		}),
-		classes: index(&f, "Classes", o.Classes, func(c *storagev1.StorageClass) (string, string) {
-			return c.Name, c.Name
-		}),
+		claims:     index(&f, "Claims", o.Claims, objectKey),
+		volumes:    index(&f, "Volumes", o.Volumes, metav1.Object.GetName),
+		classes:    index(&f, "Classes", o.Classes, metav1.Object.GetName),
 	}
-	nodes := index(&f, "CSINodes", o.CSINodes, func(n *storagev1.CSINode) (string, string) {
-		return n.Name, n.Name
-	})
-	x.drivers = index(&f, "CSIDrivers", o.CSIDrivers, func(d *storagev1.CSIDriver) (string, string) { return d.Name, d.Name })
-	index(&f, "CSIStorageCapacities", o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) (string, string) {
-		return key(c.Namespace, c.Name), c.Name
-	})
-	index(&f, "VolumeAttachments", o.VolumeAttachments, func(a *storagev1.VolumeAttachment) (string, string) { return a.Name, a.Name })
+	nodes := index(&f, "CSINodes", o.CSINodes, metav1.Object.GetName)
+	x.drivers = index(&f, "CSIDrivers", o.CSIDrivers, metav1.Object.GetName)
+	index(&f, "CSIStorageCapacities", o.CSIStorageCapacities, objectKey)
+	index(&f, "VolumeAttachments", o.VolumeAttachments, metav1.Object.GetName)
 	if err := f.Err(); err != nil {
 		return &Index{vocabulary: v}, err
 	}
@@ -96,9 +87,12 @@ func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index
 	return x, nil
 }
 
-// index returns a map of objects by their keys. names returns the key and the name of an object.
-func index[T any](f *faults.List, list string, objects []*T, names func(*T) (string, string)) map[string]*T {
-	out := make(map[string]*T, len(objects))
+// index returns a map of objects by their keys.
+func index[T any, P interface {
+	*T
+	metav1.Object
+}](f *faults.List, list string, objects []P, keyOf func(metav1.Object) string) map[string]P {
+	out := make(map[string]P, len(objects))
 	wrong := func(i int, field, format string, args ...any) {
 		f.Add(fmt.Sprintf("Volumes.%s[%d]", list, i), field, format, args...)
 	}
@@ -107,9 +101,9 @@ func index[T any](f *faults.List, list string, objects []*T, names func(*T) (str
 			wrong(i, "", "is nil; leave it out")
 			continue
 		}
-		id, name := names(object)
+		id := keyOf(object)
 		switch {
-		case name == "":
+		case object.GetName() == "":
 			wrong(i, "metadata.name", "is empty; objects are told apart by their names")
 		case out[id] != nil:
 			wrong(i, "metadata.name", "is %q, which is listed before; list each object once", id)
@@ -122,6 +116,8 @@ func index[T any](f *faults.List, list string, objects []*T, names func(*T) (str
 
 // key returns namespace/name of an object. Neither part can contain a slash.
 func key(namespace, name string) string { return namespace + "/" + name }
+
+func objectKey(o metav1.Object) string { return key(o.GetNamespace(), o.GetName()) }
 
 // setCandidates finds the volumes to which a claim may still be bound.
 func (x *Index) setCandidates(volumes []*corev1.PersistentVolume) {

@@ -7,23 +7,18 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/minors"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // presence requires a driver on a node. If plugin is set, it applies only where the driver serves
 // that in-tree plugin.
 type presence struct{ driver, plugin string }
 
-// wanted says whether pods with volumes of a driver are excluded from nodes without the driver.
-func (x *Index) wanted(driver string) bool {
-	d := x.drivers[driver]
-	return x.kubernetes.After(minors.MissingDrivers) && d != nil &&
-		d.Spec.PreventPodSchedulingIfMissing != nil && *d.Spec.PreventPodSchedulingIfMissing
-}
-
-// want records that a node must have the driver of a volume.
+// want records that a node must have the driver of a volume, if the driver excludes pods from nodes without it.
 func (g *gatherer) want(p presence) {
-	if g.x.wanted(p.driver) && !slices.Contains(g.needs.present, p) {
+	d := g.x.drivers[p.driver]
+	excludes := g.x.kubernetes.After(minors.MissingDrivers) && d != nil &&
+		d.Spec.PreventPodSchedulingIfMissing != nil && *d.Spec.PreventPodSchedulingIfMissing
+	if excludes && !slices.Contains(g.needs.present, p) {
 		g.needs.present = append(g.needs.present, p)
 	}
 }
@@ -81,15 +76,8 @@ func (x *Index) Lingering(node string, pods ...*corev1.Pod) map[string]int64 {
 		return nil
 	}
 	used := map[attached]bool{}
-	for _, pod := range pods {
-		if pod == nil || podlife.Finished(pod) {
-			continue
-		}
-		for i := range pod.Spec.Volumes {
-			if a, _, ok := x.attachedBy(pod, &pod.Spec.Volumes[i]); ok {
-				used[a] = true
-			}
-		}
+	for a := range x.attachedBy(pods) {
+		used[a] = true
 	}
 	out := map[string]int64{}
 	for _, a := range x.attached[node] {

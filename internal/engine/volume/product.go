@@ -2,6 +2,7 @@ package volume
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,18 +249,13 @@ func simplify(sets []requirements.Set) []requirements.Set {
 
 // keysOf lists the keys that any of the Sets names, sorted.
 func keysOf(sets []requirements.Set) []string {
-	var out []string
-	seen := map[string]bool{}
+	keys := map[string]bool{}
 	for _, s := range sets {
 		for r := range s.All() {
-			if !seen[r.Key()] {
-				seen[r.Key()] = true
-				out = append(out, r.Key())
-			}
+			keys[r.Key()] = true
 		}
 	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(keys))
 }
 
 // mergeAlong merges Sets that differ in one label only.
