@@ -114,11 +114,7 @@ func (a *Admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 			continue
 		}
 		for i := range a.p.Pools {
-			p := &a.p.Pools[i]
-			if !a.Domains.Of(i, r.Key()).Free {
-				continue
-			}
-			if p.All().Overlaps(p.Window(options)) {
+			if p := &a.p.Pools[i]; a.Domains.Of(i, r.Key()).Free && p.All().Overlaps(p.Window(options)) {
 				return true
 			}
 		}

@@ -106,11 +106,14 @@ func (x *baseline) addBoundRules() {
 	}
 	x.byTerm = map[workload.Term]int{}
 	var key workload.PodKey
+	add := func(t workload.Term) {
+		if _, known := x.byTerm[t]; !known && x.interest.Has(t.Pods) && t.Key != corev1.LabelHostname {
+			x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
+		}
+	}
 	for i := range x.p.Daemons {
 		for _, t := range x.p.Daemons[i].Apart {
-			if _, ok := x.byTerm[t]; !ok && x.interest.Has(t.Pods) && t.Key != corev1.LabelHostname {
-				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
-			}
+			add(t)
 		}
 	}
 	if len(x.bound) == 0 {
@@ -118,13 +121,8 @@ func (x *baseline) addBoundRules() {
 	}
 	for _, kind := range x.constraining {
 		for _, t := range x.bound[kind] {
-			if !x.interest.Has(t.Pods) {
-				continue
-			}
-			if t.Key == corev1.LabelHostname {
+			if add(t); x.interest.Has(t.Pods) && t.Key == corev1.LabelHostname {
 				x.r.nodeRule(apartKey(t), t)
-			} else if _, ok := x.byTerm[t]; !ok {
-				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
 			}
 		}
 	}

@@ -21,11 +21,8 @@ func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[
 // LookedAt returns the options whose nodes a spread rule may count or, with certain, certainly
 // counts. The result must not be changed.
 func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
-	return p.Admission.cache.looks.of(p.looksKeyOf(rule, certain), func() bitset.Set { return p.looksOf(rule, certain) })
-}
-
-func (p *Problem) looksKeyOf(rule *DomainRule, certain bool) looksKey {
-	return looksKey{p.Admission.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
+	key := looksKey{p.Admission.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
+	return p.Admission.cache.looks.of(key, func() bitset.Set { return p.looksOf(rule, certain) })
 }
 
 func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {

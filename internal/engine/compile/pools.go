@@ -144,8 +144,3 @@ func (p *Problem) WithinLimits(pool int, planned []int64) bitset.Set {
 	}
 	return out
 }
-
-// Limited says whether any pool has limits.
-func (p *Problem) Limited() bool {
-	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
-}

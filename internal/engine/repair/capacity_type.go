@@ -28,10 +28,9 @@ func (st *State) keepOffSpot() {
 			tooFew = tooFewKinds(p, s.BinType.Options)
 			few[s.BinType] = tooFew
 		}
-		if !tooFew && !st.avoidsSpot(s) {
-			continue
+		if tooFew || st.avoidsSpot(s) {
+			s.BinType = steady(s.BinType)
 		}
-		s.BinType = steady(s.BinType)
 	}
 	if p.Opts.CapacityMix != nil {
 		st.evenMix()

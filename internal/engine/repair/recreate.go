@@ -202,15 +202,11 @@ func (r *search) come(podID int32, s *ledger.Bin) bool {
 	if !r.evenWithoutNewNodes(c, s) {
 		return false
 	}
-	if s.Node >= 0 {
-		if !r.onto(s, c) {
-			return false
-		}
-		r.put(podID, s, nil)
-		return true
+	var narrower *ledger.BinType
+	if s.Node < 0 {
+		narrower = r.narrowed(s, c, r.budget)
 	}
-	narrower := r.narrowed(s, c, r.budget)
-	if narrower == nil {
+	if s.Node >= 0 && !r.onto(s, c) || s.Node < 0 && narrower == nil {
 		return false
 	}
 	r.put(podID, s, narrower)

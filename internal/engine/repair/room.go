@@ -180,9 +180,8 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 }
 
 // decide removes options of new nodes that differ from the cheapest option in whether, or in which
-// domain, a topology spread constraint of a class counts the node. It says whether it removed any.
-func (r *search) decide(c int) bool {
-	some := false
+// domain, a topology spread constraint of a class counts the node.
+func (r *search) decide(c int) {
 	for _, s := range r.ledger.Bins {
 		if s.Node >= 0 {
 			continue
@@ -195,10 +194,8 @@ func (r *search) decide(c int) bool {
 		}
 		if sh := r.shaped(s, options, s.BinType.Trait, s.BinType.Asked); sh != nil && !options.Equal(s.BinType.Options) {
 			r.ledger.Become(s, r.st.cloneBinType(sh))
-			some = true
 		}
 	}
-	return some
 }
 
 // keepAlike keeps those options that a rule counts as it counts the first.
