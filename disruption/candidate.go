@@ -242,11 +242,9 @@ func (c *check) membership() {
 func (c *check) bypassesPods() bool {
 	switch c.method {
 	case MethodDrift:
-		return c.m.ClaimBound() != nil
+		return c.m.Bounded(Drifted)
 	case MethodRepair:
-		// The outcome of the conditions says whether something limits the drain. Without an outcome
-		// nothing is to be repaired.
-		return c.m.Sick.Bound != nil || c.m.ClaimBound() != nil || !c.m.Sick.Due()
+		return c.m.Bounded(Unhealthy) || !c.m.Sick.Due() // otherwise nothing is to be repaired
 	}
 	return false
 }

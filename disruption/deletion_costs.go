@@ -103,26 +103,19 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 // as compareSavings says. A nil first gives all nodes one value. over is the nodes that only budgets keep
 // from groups 2 and 3, and rest the other nodes of group 4. Nodes that other programs manage are in none.
 func (f *Cluster) deletionOrder(first func([]*state.StateNode) map[*state.StateNode]float64) (leaving, ranked, over, rest []*state.StateNode) {
-	var drifted, others []*state.StateNode
+	var of [deletionClasses][]*state.StateNode
 	for _, m := range f.seen.Nodes {
-		switch f.deletionClass(m) {
-		case classLeaving:
-			leaving = append(leaving, m)
-		case classDrifted:
-			drifted = append(drifted, m)
-		case classRemovable:
-			others = append(others, m)
-		case classKept:
-			rest = append(rest, m)
-		}
+		class := f.deletionClass(m)
+		of[class] = append(of[class], m)
 	}
+	drifted, others := of[classDrifted], of[classRemovable]
 	var value map[*state.StateNode]float64
 	if first != nil {
 		value = first(slices.Concat(drifted, others))
 	}
 	within, late := f.withinBudgets(drifted, Drifted, value)
 	more, over := f.withinBudgets(others, Underutilized, value)
-	return leaving, append(within, more...), append(late, over...), rest
+	return of[classLeaving], append(within, more...), append(late, over...), of[classKept]
 }
 
 // deletionClass is the group of a node for deletionOrder.
@@ -134,6 +127,7 @@ const (
 	classDrifted
 	classRemovable
 	classKept
+	deletionClasses // their number
 )
 
 func (f *Cluster) deletionClass(m *state.StateNode) deletionClass {

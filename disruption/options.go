@@ -191,34 +191,34 @@ func (o *Options) withDefaults() Options {
 		out.Repair.Share = DefaultRepairShare
 	}
 	out.Repair.Share = min(max(out.Repair.Share, 0), 1)
-	out.setSearchDefaults()
+	out.Consolidation.setDefaults()
 	return out
 }
 
-// setSearchDefaults fills in the defaults of the search.
-func (o *Options) setSearchDefaults() {
-	if o.Consolidation.MaxSteps == 0 {
-		o.Consolidation.MaxSteps = DefaultMaxSteps
+// setDefaults fills in the defaults of the search.
+func (o *ConsolidationOptions) setDefaults() {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
 	}
-	o.Consolidation.MaxSteps = max(o.Consolidation.MaxSteps, 0)
-	if o.Consolidation.MaxNodes <= 0 {
-		o.Consolidation.MaxNodes = DefaultMaxNodes
+	o.MaxSteps = max(o.MaxSteps, 0)
+	if o.MaxNodes <= 0 {
+		o.MaxNodes = DefaultMaxNodes
 	}
-	o.Consolidation.MaxNodes = min(o.Consolidation.MaxNodes, command.MaxSources)
-	if !(o.Consolidation.MinimumSaving > 0) { // also true for NaN
-		o.Consolidation.MinimumSaving = 0
+	o.MaxNodes = min(o.MaxNodes, command.MaxSources)
+	if !(o.MinimumSaving > 0) { // also true for NaN
+		o.MinimumSaving = 0
 	}
 	switch {
-	case o.Consolidation.MinimumScore == 0 || !finite(o.Consolidation.MinimumScore):
-		o.Consolidation.MinimumScore = DefaultMinimumScore
-	case o.Consolidation.MinimumScore < 0:
-		o.Consolidation.MinimumScore = 0
+	case o.MinimumScore == 0 || !finite(o.MinimumScore):
+		o.MinimumScore = DefaultMinimumScore
+	case o.MinimumScore < 0:
+		o.MinimumScore = 0
 	}
-	o.Consolidation.HalveScoreAfter = max(o.Consolidation.HalveScoreAfter, 0)
-	if o.Consolidation.SpotFloor == 0 {
-		o.Consolidation.SpotFloor = DefaultSpotFloor
+	o.HalveScoreAfter = max(o.HalveScoreAfter, 0)
+	if o.SpotFloor == 0 {
+		o.SpotFloor = DefaultSpotFloor
 	}
-	o.Consolidation.SpotFloor = max(o.Consolidation.SpotFloor, 0)
+	o.SpotFloor = max(o.SpotFloor, 0)
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -5,12 +5,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
-	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -36,7 +33,7 @@ func actionOn(m *state.StateNode, r Reason, operation Operation) Action {
 func Leaving(nodes []provisioning.Node) []string {
 	var names []string
 	for _, n := range nodes {
-		if name := n.Name(); name != "" && leaves(n) {
+		if name := n.Name(); name != "" && state.Leaves(n) {
 			names = append(names, name)
 		}
 	}
@@ -76,18 +73,7 @@ func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
 // departures reads only the nodes of an input that are being deleted.
 func departures(now time.Time, in Input) *state.Cluster {
 	s := state.Snapshot{Now: now, PodDisruptionBudgets: in.PodDisruptionBudgets}
-	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !leaves(n) })
+	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !state.Leaves(n) })
 	var faults state.Faults // Observe lists them
 	return state.Read(s, &faults)
-}
-
-func leaves(n provisioning.Node) bool {
-	if n.Node != nil && n.Node.DeletionTimestamp != nil {
-		return true
-	}
-	if n.NodeClaim == nil {
-		return false
-	}
-	c := status.Find(n.NodeClaim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
-	return n.NodeClaim.DeletionTimestamp != nil || c != nil && c.Status == metav1.ConditionTrue
 }

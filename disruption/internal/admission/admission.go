@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
@@ -83,7 +84,8 @@ func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
 	if w := g.budgets(a, members); w != nil {
 		return w, nil
 	}
-	if state.Voluntary(a.Reason) && !bypasses(a.Reason, members) {
+	unbounded := func(m *state.StateNode) bool { return !m.Bounded(a.Reason) }
+	if state.Voluntary(a.Reason) && slices.ContainsFunc(members, unbounded) {
 		if b := demandOf(members).Short(g.used, g.atOnce); b != nil {
 			return &Refusal{For: b.Object,
 				Why: fmt.Sprintf("%s lets %s go now, and actions before it use up %d", b.Object, words.Plural(b.Allowed, "pod"), g.used[b])}, nil
@@ -130,20 +132,6 @@ func countedText(n int) string {
 		return ", and 1 counts already"
 	}
 	return fmt.Sprintf(", and %d count already", n)
-}
-
-// bypasses reports whether an action ignores do-not-disrupt and PodDisruptionBudgets, because the
-// drain of all its nodes has a time limit.
-func bypasses(r budgets.Reason, members []*state.StateNode) bool {
-	for _, m := range members {
-		switch {
-		case r == budgets.Drifted && m.ClaimBound() != nil:
-		case r == budgets.Unhealthy && (m.ClaimBound() != nil || m.Sick.Bound != nil):
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // limit checks that the limits of static pools leave room for the replacements of their nodes.

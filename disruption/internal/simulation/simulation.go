@@ -29,7 +29,6 @@ import (
 // are gone, and nodes that may not take pods have no room.
 type Simulation struct {
 	Cluster *state.Cluster
-	config  Config
 	Opts    provisioning.Options
 	In      provisioning.Input
 	At      map[string]int // index in In.Nodes, by name
@@ -137,7 +136,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 
 // withCatalog returns a simulation without nodes and pods.
 func withCatalog(f *state.Cluster, config Config) *Simulation {
-	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
+	w := &Simulation{Cluster: f, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
 		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies(), ahead: &ahead{}}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning

@@ -47,8 +47,7 @@ func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
 		m.Offering = offeringOf(m.InstanceType, m.Labels, f.Vocabulary)
 	}
 	_, m.Underway = f.In.MarkedForDeletion[m.Name]
-	m.Leaving = n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
-		n.Node != nil && !n.Node.DeletionTimestamp.IsZero() || m.IsTrue(v1.ConditionTypeInstanceTerminating)
+	m.Leaving = Leaves(n)
 	f.warnOfAge(m)
 	f.warnOfAnnotations(m)
 	m.PodViews = f.readPods(n, faults)
@@ -59,6 +58,13 @@ func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
 		}
 	}
 	return m
+}
+
+// Leaves reports whether a node is being deleted: its NodeClaim or Node is, or its machine is being terminated.
+func Leaves(n provisioning.Node) bool {
+	m := &StateNode{Node: n}
+	return m.Managed() && !m.NodeClaim.DeletionTimestamp.IsZero() ||
+		n.Node != nil && !n.Node.DeletionTimestamp.IsZero() || m.IsTrue(v1.ConditionTypeInstanceTerminating)
 }
 
 // warnOfAge warns of a node that is to be deleted at some age if its age is unknown. The zero time
@@ -167,6 +173,12 @@ func (m *StateNode) ClaimBound() *time.Duration {
 		return nil
 	}
 	return new(max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0))
+}
+
+// Bounded reports whether something limits the drain of the node if it is removed for a reason, so that
+// do-not-disrupt of its pods and PodDisruptionBudgets do not count.
+func (m *StateNode) Bounded(r budgets.Reason) bool {
+	return (r == budgets.Drifted || r == budgets.Unhealthy) && m.ClaimBound() != nil || r == budgets.Unhealthy && m.Sick.Bound != nil
 }
 
 // BudgetState returns the state of the node that budgets count.
