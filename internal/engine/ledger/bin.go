@@ -16,19 +16,21 @@ import (
 type Location struct {
 	Domains []int // ascending
 	Lacks   bool  // the node may lack the label, or have a value that is not known
-	Beyond  bool  // a new node may have a value that is not known
+	Beyond  bool  // a new node may have a value that the domain table does not list
 }
 
 // Sure returns the only domain that a node can be in, if there is exactly one.
 func (r *Location) Sure() (int, bool) {
-	if len(r.Domains) == 1 && !r.Lacks {
+	if len(r.Domains) == 1 && r.Certain() {
 		return r.Domains[0], true
 	}
 	return 0, false
 }
 
 // Certain says whether it is certain where a node is: in one domain, or in none.
-func (r *Location) Certain() bool { return len(r.Domains) == 0 || len(r.Domains) == 1 && !r.Lacks }
+func (r *Location) Certain() bool {
+	return !r.Beyond && (len(r.Domains) == 0 || len(r.Domains) == 1 && !r.Lacks)
+}
 
 // Within says whether a node with location r is, whatever its labels turn out to be, in a domain in
 // which a node with location other may be.
