@@ -32,47 +32,6 @@ func TestRequirementZeroValue(t *testing.T) {
 	require.Equal(t, `"" notin ()`, r.String())
 }
 
-func TestIntersect(t *testing.T) {
-	const (
-		minInt = "-9223372036854775808"
-		maxInt = "9223372036854775807"
-	)
-	tests := []struct{ a, b, want string }{
-		{"k", "k notin (a)", "k, k notin (a)"},
-		{"k >= 4", "k <= 4", "k > 3, k < 5"},
-		{"k >= 0", "k <= 4", "k >= 0, k < 5"},
-		{"k > -6", "k < -3", "k >= -5, k < -3"},
-		{"k > 4", "k in (3, 4, 5, 006, five, 5.5)", "k in (006, 5)"},
-		{"k >= " + minInt, "k", "k >= " + minInt},
-		{"k >= " + minInt, "k <= " + maxInt, "k >= " + minInt},
-		{"k > " + maxInt, "k", "k in ()"},
-		{"k < " + minInt, "k", "k in ()"},
-		{"k >= " + maxInt, "k", "k > 9223372036854775806"},
-		{"k <= " + minInt, "k", "k < -9223372036854775807"},
-
-		// Only what is inside the interval needs to be excluded from it, and an
-		// exclusion is of one spelling.
-		{"k > 4", "k notin (4, 5, a)", "k > 4, k notin (5)"},
-		{"k > 4, k < 16", "k notin (8, 16)", "k > 4, k < 16, k notin (8)"},
-		{"k > 4, k notin (5, 8)", "k > 5", "k > 5, k notin (8)"},
-		{"k > 4, k notin (05)", "k in (5, 05, 005)", "k in (005, 5)"},
-		{"k > 4, k < 6", "k notin (5)", "k > 4, k < 6, k notin (5)"},
-		{"k > 4, k < 6, k notin (5)", "k = 5", "k in ()"},
-		{"k > 4, k < 6, k notin (5)", "k = 05", "k = 05"},
-
-		{"k in (a, b) minvalues 2", "k in (b, c) minvalues 3", "k = b minvalues 3"},
-		{"k > " + maxInt + " minvalues 2", "k", "k in () minvalues 2"},
-		{"k > 4 minvalues 2", "k < 5", "k in () minvalues 2"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.a+" and "+tt.b, func(t *testing.T) {
-			a, b := one(t, tt.a), one(t, tt.b)
-			require.Equal(t, tt.want, a.Intersect(b).String())
-			require.Equal(t, tt.want, b.Intersect(a).String())
-		})
-	}
-}
-
 func TestIntersectKeepsItsKey(t *testing.T) {
 	require.Equal(t, "a = x", requirements.In("a", "x", "y").Intersect(requirements.In("b", "x")).String())
 }

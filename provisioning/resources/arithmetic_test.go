@@ -10,48 +10,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-func TestArithmetic(t *testing.T) {
-	tests := []struct {
-		l, m                          string
-		add, sub, maximum, min, merge string
-	}{
-		{"", "", "", "", "", "", ""},
-		{"cpu=1", "", "cpu=1", "cpu=1", "cpu=1", "cpu=0", "cpu=1"},
-		{"", "cpu=1", "cpu=1", "cpu=-1", "cpu=1", "cpu=0", "cpu=1"},
-		{"cpu=1", "cpu=1", "cpu=2", "cpu=0", "cpu=1", "cpu=1", "cpu=1"},
-		{"cpu=1, pods=3", "cpu=1500m, memory=1Gi", "cpu=2500m, memory=1Gi, pods=3",
-			"cpu=-500m, memory=-1Gi, pods=3", "cpu=1500m, memory=1Gi, pods=3",
-			"cpu=1, memory=0, pods=0", "cpu=1500m, memory=1Gi, pods=3"},
-		{"cpu=-1", "", "cpu=-1", "cpu=-1", "cpu=0", "cpu=-1", "cpu=-1"},
-		{"cpu=5", "cpu=0", "cpu=5", "cpu=5", "cpu=5", "cpu=0", "cpu=0"},
-	}
-	for _, tt := range tests {
-		l, m := parse(tt.l), parse(tt.m)
-		sum, err := l.Add(m)
-		require.NoError(t, err)
-		require.Equal(t, parse(tt.add), sum, "%s + %s", tt.l, tt.m)
-		diff, err := l.Sub(m)
-		require.NoError(t, err)
-		require.Equal(t, parse(tt.sub), diff, "%s - %s", tt.l, tt.m)
-		require.Equal(t, parse(tt.maximum), l.Max(m), "max(%s; %s)", tt.l, tt.m)
-		require.Equal(t, parse(tt.min), l.Min(m), "min(%s; %s)", tt.l, tt.m)
-		require.Equal(t, parse(tt.merge), l.Merge(m), "merge(%s; %s)", tt.l, tt.m)
-	}
-}
-
-func TestMul(t *testing.T) {
-	l := parse("cpu=1500m, memory=1Gi, pods=0")
-	for n, want := range map[int64]string{
-		0: "cpu=0, memory=0, pods=0", 1: "cpu=1500m, memory=1Gi, pods=0",
-		4: "cpu=6, memory=4Gi, pods=0", -2: "cpu=-3, memory=-2Gi, pods=0",
-	} {
-		got, err := l.Mul(n)
-		require.NoError(t, err)
-		require.Equal(t, want, got.String())
-	}
-	got, err := resources.List{}.Mul(3)
+// An operation on empty lists returns the zero List.
+func TestArithmeticOfNothing(t *testing.T) {
+	var none resources.List
+	sum, err := none.Add(none)
 	require.NoError(t, err)
-	require.Equal(t, resources.List{}, got)
+	product, err := none.Mul(3)
+	require.NoError(t, err)
+	require.Equal(t, []resources.List{none, none, none}, []resources.List{sum, product, none.Max(none)})
 }
 
 func TestOverflowNamesEveryResource(t *testing.T) {
