@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -277,7 +276,6 @@ func plantedPod() *corev1.Pod {
 
 // faultsBetweenPods are in what pods ask of each other.
 func faultsBetweenPods() []plantedFault {
-	const zone = corev1.LabelTopologyZone
 	// beside changes a pod that goes to an existing node, and one that runs there.
 	beside := func(change func(placed, running *corev1.Pod)) func(*mutant) bool {
 		return func(m *mutant) bool {
@@ -292,73 +290,7 @@ func faultsBetweenPods() []plantedFault {
 			return true
 		}
 	}
-	// twoZones spreads tiny, which goes to zone a, with one pod in each of the zones a and b.
-	twoZones := func(s *scene) {
-		scenes.Team("t", s.Tiny)
-		s.tally("t", 1, 1, 0)
-		spread(s.Tiny, zone, 1)
-	}
-	// oneZone leaves the first new node, with the pods of team w, only its options in zone b.
-	oneZone := func(change func(*scene)) func(*scene) {
-		return func(s *scene) {
-			scenes.Team("w", s.Webs...)
-			s.pin(s.First(), "b")
-			change(s)
-			s.Plan.Cost = s.First().Price() + s.Second().Price()
-			s.Plan.LowerBound = 0
-		}
-	}
-	// openZones gives the first new node the options of its instance types in all zones.
-	openZones := func(m *mutant) bool {
-		n := &m.plan.Create[0]
-		var types []*cloudprovider.InstanceType
-		for _, o := range n.Options {
-			if !slices.Contains(types, o.InstanceType) {
-				types = append(types, o.InstanceType)
-			}
-		}
-		n.Options = scenes.Options(types...)
-		m.settle()
-		return true
-	}
 	return []plantedFault{
-		{"a spread is off by one", verify.RuleSpread, twoZones, func(m *mutant) bool {
-			pod := plantedPod()
-			scenes.Team("t", pod)
-			m.run("old", pod)
-			return true
-		}},
-		{"a spread has fewer domains than minDomains", verify.RuleSpread, twoZones, func(m *mutant) bool {
-			three := int32(3)
-			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MinDomains = &three })
-			return true
-		}},
-		{"the pods of a spread keep out of a zone", verify.RuleSpread, func(s *scene) {
-			s.alone(func(c *corev1.TopologySpreadConstraint) { c.MaxSkew = 2 })
-		}, func(m *mutant) bool {
-			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MaxSkew = 1 })
-			return true
-		}},
-		{"a node with pods of a spread may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
-			for _, web := range s.Webs {
-				spread(web, zone, 2)
-			}
-		}), openZones},
-		{"a node with a pod that others follow may be in two zones", verify.RuleAffinity, oneZone(func(s *scene) {
-			scenes.Follow(s.Webs[0], scenes.AffinityTerm(zone, "w"))
-		}), openZones},
-		{"a node with a pod that others avoid may be in two zones", verify.RuleAntiAffinity, oneZone(func(s *scene) {
-			far := scenes.Node("far", map[string]string{zone: "c"})
-			guard := plantedPod()
-			scenes.Avoid(guard, scenes.AffinityTerm(zone, "w"))
-			s.In.Nodes = append(s.In.Nodes, provisioning.Node{Node: far, Pods: []*corev1.Pod{guard}})
-		}), openZones},
-		{"a node with a DaemonSet that a spread counts may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
-			scenes.Team("d", s.Daemon)
-			s.pin(s.Second(), "a")
-			s.keep(s.Second(), v1.CapacityTypeOnDemand)
-			spread(s.Tiny, zone, 9, func(c *corev1.TopologySpreadConstraint) { c.LabelSelector = scenes.TeamSelector("d") })
-		}), openZones},
 		{"pods of a spread share a node", verify.RuleSpread, nil, beside(func(placed, running *corev1.Pod) {
 			placed.Labels["team"] = "planted"
 			placed.Spec.TopologySpreadConstraints = nil
@@ -376,53 +308,20 @@ func faultsBetweenPods() []plantedFault {
 			}
 			return ok
 		}},
-		{"a pod is bound before the one that it follows", verify.RuleAffinity, func(s *scene) {
-			scenes.Team("lead", s.Webs[0])
-			scenes.Follow(s.Webs[1], scenes.AffinityTerm(zone, "lead"))
-			scenes.Team("follow", s.Webs[1])
-			s.pin(s.First(), "a")
-		}, func(m *mutant) bool {
-			m.plan.Order = slices.Clone(m.plan.Order)
-			one, two := slices.Index(m.plan.Order, m.pod("web-1")), slices.Index(m.plan.Order, m.pod("web-2"))
-			m.plan.Order[one], m.plan.Order[two] = m.plan.Order[two], m.plan.Order[one]
-			return true
-		}},
 		{"a pod runs that the pod is to be apart from", verify.RuleAntiAffinity, nil, beside(func(placed, _ *corev1.Pod) { scenes.Avoid(placed, plantedTerm()) })},
 		{"a pod runs that is to be apart from the pod", verify.RuleAntiAffinity, nil, beside(func(placed, running *corev1.Pod) {
 			placed.Labels["team"] = "planted"
 			scenes.Avoid(running, plantedTerm())
 		})},
-		{"two pods that are to be apart share a new node", verify.RuleAntiAffinity, func(s *scene) { scenes.Team("w", s.Webs...) }, func(m *mutant) bool {
-			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { scenes.Avoid(p, scenes.AffinityTerm(corev1.LabelHostname, "w")) })
-			return true
-		}},
 		{"a host port is used twice", verify.RuleHostPorts, nil, beside(func(placed, running *corev1.Pod) {
 			listen(placed, corev1.ContainerPort{HostPort: 9999})
 			listen(running, corev1.ContainerPort{HostPort: 9999})
 		})},
-		{"a host port is one of a DaemonSet's", verify.RuleHostPorts, func(s *scene) {
-			listen(s.Tiny, corev1.ContainerPort{HostPort: 9999})
-			listen(s.Daemon, corev1.ContainerPort{HostPort: 9998})
-		}, func(m *mutant) bool {
-			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { listen(p, corev1.ContainerPort{HostPort: 9998}) })
-			return true
-		}},
 	}
 }
 
 // faultsOfStorage are in volumes and devices.
 func faultsOfStorage() []plantedFault {
-	// volumes gives tiny, which goes to old in zone a, two volumes of three that the node can attach.
-	volumes := func(s *scene) {
-		three := int32(3)
-		node := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "old"}}
-		node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "disk.example.com", Allocatable: &storagev1.VolumeNodeResources{Count: &three}}}
-		s.In.Volumes.CSINodes = []*storagev1.CSINode{node}
-		for i := range 2 {
-			s.Volume(fmt.Sprintf("v-%d", i), "", "a", "1Gi")
-			s.Claim(fmt.Sprintf("c-%d", i), "", fmt.Sprintf("v-%d", i), s.Tiny)
-		}
-	}
 	// devices gives tiny one of the two devices of old.
 	devices := func(s *scene) {
 		node := "old"
@@ -434,29 +333,6 @@ func faultsOfStorage() []plantedFault {
 		s.wantDevices(s.Tiny, 1)
 	}
 	return []plantedFault{
-		{"a claim's volume is in another zone", verify.RuleVolumes, volumes, func(m *mutant) bool {
-			moved := m.in.Volumes.Volumes[1].DeepCopy()
-			moved.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values = []string{"b"}
-			m.in.Volumes.Volumes = []*corev1.PersistentVolume{m.in.Volumes.Volumes[0], moved}
-			return true
-		}},
-		{"a claim has a volume that does not exist", verify.RuleVolumes, volumes, func(m *mutant) bool {
-			m.in.Volumes.Volumes = m.in.Volumes.Volumes[:1]
-			return true
-		}},
-		{"the limit of volumes is passed", verify.RuleVolumes, volumes, func(m *mutant) bool {
-			one := int32(1)
-			node := m.in.Volumes.CSINodes[0].DeepCopy()
-			node.Spec.Drivers[0].Allocatable.Count = &one
-			m.in.Volumes.CSINodes = []*storagev1.CSINode{node}
-			return true
-		}},
-		{"a claim for one pod is used by two", verify.RuleVolumes, func(s *scene) { volumes(s); s.oncePod() }, func(m *mutant) bool {
-			pod := plantedPod()
-			pod.Spec.Volumes = m.pod("tiny").Spec.Volumes
-			m.run("plain", pod)
-			return true
-		}},
 		{"a disk is used twice", verify.RuleVolumes, nil, func(m *mutant) bool {
 			p, ok := m.settledPlacement()
 			if !ok {
@@ -469,22 +345,8 @@ func faultsOfStorage() []plantedFault {
 			m.run(p.node, other)
 			return true
 		}},
-		{"a device is used twice", verify.RuleDevices, devices, func(m *mutant) bool {
-			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "others"}, Spec: deviceSpec(2)}
-			claim.Status.Allocation = &resourcev1.AllocationResult{}
-			for _, device := range []string{"a", "b"} {
-				claim.Status.Allocation.Devices.Results = append(claim.Status.Allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{Driver: "gpu.example.com", Device: device})
-			}
-			m.in.Devices.Claims = []*resourcev1.ResourceClaim{claim}
-			return true
-		}},
 		{"a node has fewer devices than its pods use", verify.RuleDevices, devices, func(m *mutant) bool {
 			m.in.Devices.Slices = nil
-			return true
-		}},
-		{"pods on two nodes share a device", verify.RuleDevices, func(s *scene) { devices(s); s.shareDevice(s.Night) }, func(m *mutant) bool {
-			shared := m.pod("night-1").Spec.ResourceClaims[0]
-			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{shared} })
 			return true
 		}},
 	}
@@ -666,14 +528,6 @@ func faultsOfChoice() []plantedFault {
 			m.opts = &provisioning.Options{CapacityMix: &provisioning.CapacityMix{OnDemandBase: 1}}
 			return true
 		}},
-		{"a node mixes a reservation with other capacity under Strict", verify.RuleReservation, func(s *scene) {
-			s.reserve(9)
-			s.Second().Options = scenes.Options(s.Small)
-			s.Plan.Cost, s.Plan.LowerBound = s.First().Price()+s.Second().Price(), 0
-		}, func(m *mutant) bool {
-			m.opts = &provisioning.Options{Reserved: provisioning.ReservedStrict}
-			return true
-		}},
 		{"a pod is left pending beside a node with room", verify.RuleOverlooked, onDemand, func(m *mutant) bool {
 			m.leaveOnly(m.pod("tiny"))
 			return true
@@ -816,11 +670,6 @@ func faultsOfAccounts() []plantedFault {
 		{"the lower bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost*1.01 + 0.01 })},
 		{"the packing bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.PackingBound = p.Cost*1.01 + 0.01 })},
 		{"the bound of the objective is above it", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.ObjectiveBound = p.Cost*1.01 + 0.01 })},
-		{"the cheapest options are left out, and the bound says that nothing is cheaper", verify.RuleAccounts, func(s *scene) {
-			s.First().Options = scenes.Options(s.Large)
-			s.Plan.Cost = s.First().Price() + s.Second().Price()
-			s.Plan.LowerBound = s.Plan.Cost / 4
-		}, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost })},
 		{"a bound is below zero", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = -1 })},
 		{"the number of pods is wrong", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.Stats.Pods++ })},
 		{"a node asks for too little", verify.RuleAccounts, nil, ofNode(func(n *provisioning.NewNode) bool {

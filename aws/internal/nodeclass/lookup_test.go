@@ -149,9 +149,6 @@ func TestPartialFailureIsFailure(t *testing.T) {
 }
 
 func TestSecurityGroups(t *testing.T) {
-	group := func(id, name, vpc string, pairs ...string) ec2types.SecurityGroup {
-		return ec2types.SecurityGroup{GroupId: &id, GroupName: &name, VpcId: &vpc, Tags: tags(pairs...)}
-	}
 	c := &Cloud{PageSize: 1, SecurityGroups: []ec2types.SecurityGroup{
 		group("sg-3", "nodes", "vpc-2"), group("sg-1", "nodes", "vpc-1", "team", "web"), group("sg-2", "pods-x", "vpc-1", "team", "web"),
 	}}

@@ -339,7 +339,7 @@ func TestReservations(t *testing.T) {
 	s := resolver(t, account())
 	one := func(id string, ends time.Time) ec2types.CapacityReservation {
 		return ec2types.CapacityReservation{CapacityReservationId: &id, InstanceType: new("p5.48xlarge"), AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"),
-			InstanceMatchCriteria: "targeted", State: "active", ReservationType: ec2types.CapacityReservationTypeCapacityBlock, EndDate: &ends, Tags: tagsOf("team", "ml")}
+			InstanceMatchCriteria: "targeted", State: "active", ReservationType: ec2types.CapacityReservationTypeCapacityBlock, EndDate: &ends, Tags: tags("team", "ml")}
 	}
 	broken := one("cr-9", Noon.Add(time.Hour))
 	broken.InstanceType = nil
@@ -598,7 +598,7 @@ func TestWithoutSSM(t *testing.T) {
 func TestOtherImageTerms(t *testing.T) {
 	family := amiselect.FamilyCustom
 	mine := publicImage("ami-0aa", "golden-7", "x86_64", "2026-10-05T00:00:00.000Z")
-	mine.OwnerId, mine.ImageOwnerAlias, mine.Tags = new("111122223333"), nil, tagsOf("stage", "prod")
+	mine.OwnerId, mine.ImageOwnerAlias, mine.Tags = new("111122223333"), nil, tags("stage", "prod")
 	old := publicImage("ami-0bb", "golden-6", "x86_64", "2026-09-05T00:00:00.000Z")
 	old.OwnerId, old.ImageOwnerAlias, old.DeprecationTime = new("111122223333"), nil, new("2026-10-01T00:00:00Z")
 	for name, tt := range map[string]struct {

@@ -43,13 +43,18 @@ func withTypes(t testing.TB) *Cloud {
 	return &Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings}
 }
 
+// shop returns an EKS cluster.
+func shop() *ekstypes.Cluster {
+	return &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
+		Endpoint: new("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: new("Q0E=")},
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}}
+}
+
 // region returns withTypes with a cluster.
 func region(t testing.TB) *Cloud {
 	t.Helper()
 	c := withTypes(t)
-	c.Cluster = &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
-		Endpoint: new("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: new("Q0E=")},
-		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}}
+	c.Cluster = shop()
 	return c
 }
 
@@ -86,7 +91,9 @@ const eksImages = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/"
 
 const v1Name = "amazon-eks-node-al2023-"
 
-func tagsOf(key, value string) []ec2types.Tag { return []ec2types.Tag{{Key: &key, Value: &value}} }
+func group(id, name, vpc string, pairs ...string) ec2types.SecurityGroup {
+	return ec2types.SecurityGroup{GroupId: &id, GroupName: &name, VpcId: &vpc, Tags: tags(pairs...)}
+}
 
 func publicImage(id, name, arch, created string) ec2types.Image {
 	return ec2types.Image{ImageId: &id, Name: &name, OwnerId: new("602401143452"), ImageOwnerAlias: new("amazon"),
@@ -95,16 +102,9 @@ func publicImage(id, name, arch, created string) ec2types.Image {
 
 // account has what the class of this test selects.
 func account() *Cloud {
-	subnet := func(id, zone, zoneID, team string, free int32) ec2types.Subnet {
-		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: new("vpc-1"),
-			AvailableIpAddressCount: &free, Tags: tagsOf("team", team)}
-	}
-	group := func(id, name, vpc string) ec2types.SecurityGroup {
-		return ec2types.SecurityGroup{GroupId: &id, GroupName: &name, VpcId: &vpc, Tags: tagsOf("team", "web")}
-	}
 	return &Cloud{
-		Subnets:        []ec2types.Subnet{subnet("subnet-b", "us-east-1b", "use1-az2", "web", 7), subnet("subnet-a", "us-east-1a", "use1-az1", "web", 3)},
-		SecurityGroups: []ec2types.SecurityGroup{group("sg-2", "nodes", "vpc-1"), group("sg-1", "shared", "vpc-1"), group("sg-3", "nodes", "vpc-9")},
+		Subnets:        []ec2types.Subnet{subnet("subnet-b", "us-east-1b", "use1-az2", 7, "team", "web"), subnet("subnet-a", "us-east-1a", "use1-az1", 3, "team", "web")},
+		SecurityGroups: []ec2types.SecurityGroup{group("sg-2", "nodes", "vpc-1", "team", "web"), group("sg-1", "shared", "vpc-1", "team", "web"), group("sg-3", "nodes", "vpc-9", "team", "web")},
 		Parameters: map[string]string{
 			eksImages + "x86_64/standard/recommended/image_id": "ami-x86",
 			eksImages + "x86_64/nvidia/recommended/image_id":   "ami-gpu",
@@ -119,8 +119,7 @@ func account() *Cloud {
 			publicImage("ami-arm", v1Name+"arm64-standard-1.34-v20261001", "arm64", "2026-10-01T04:00:00.000Z"),
 			publicImage("ami-armgpu", v1Name+"arm64-nvidia-1.34-v20261001", "arm64", "2026-10-01T05:00:00.000Z"),
 		},
-		Cluster: &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
-			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16")}},
+		Cluster: shop(),
 	}
 }
 
@@ -200,14 +199,11 @@ func condition(t testing.TB, r *nodeclass.Resolution, kind string) metav1.Condit
 // a network and published images.
 func stocked(t testing.TB) *Cloud {
 	t.Helper()
-	c := withTypes(t)
+	c := priced(t)
 	c.PageSize, c.Parameters = 50, map[string]string{}
-	c.Cluster = &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
-		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16")}}
-	for id, zone := range map[string]string{"subnet-a": "us-east-1a use1-az1", "subnet-b": "us-east-1b use1-az2"} {
-		c.Subnets = append(c.Subnets, ec2types.Subnet{SubnetId: &id, VpcId: new("vpc-1"), AvailabilityZone: new(zone[:10]), AvailabilityZoneId: new(zone[11:])})
-	}
-	c.SecurityGroups = []ec2types.SecurityGroup{{GroupId: new("sg-1"), GroupName: new("nodes"), VpcId: new("vpc-1")}}
+	c.Subnets = []ec2types.Subnet{subnet("subnet-a", "us-east-1a", "use1-az1", 250), subnet("subnet-b", "us-east-1b", "use1-az2", 250)}
+	c.SecurityGroups = []ec2types.SecurityGroup{group("sg-1", "nodes", "vpc-1")}
+	c.Spot = nil
 	for _, line := range []string{"x86_64/standard", "x86_64/nvidia", "x86_64/neuron", "arm64/standard", "arm64/nvidia"} {
 		arch, variant, _ := strings.Cut(line, "/")
 		id := "ami-" + arch[:3] + variant
@@ -220,9 +216,6 @@ func stocked(t testing.TB) *Cloud {
 				Timestamp: &Noon, ProductDescription: "Linux/UNIX"})
 		}
 	}
-	data, err := os.ReadFile("../pricing/testdata/m5.large.json")
-	require.NoError(t, err)
-	c.Products = []string{string(data)}
 	return c
 }
 
