@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -225,6 +226,12 @@ func TestAntiAffinity(t *testing.T) {
 			scenes.Avoid(s.Old.Pods[0], scenes.AffinityTerm(zone, "w"))
 			s.pin(s.First(), "b")
 		}, nil, ""},
+		{"inverse, in a third zone, on a new node in either zone", func(s *scene) {
+			scenes.Team("w", s.Webs...)
+			guard := scenes.Pod("guard", "0", "0")
+			scenes.Avoid(guard, scenes.AffinityTerm(zone, "w"))
+			s.In.Nodes = append(s.In.Nodes, provisioning.Node{Node: scenes.Node("far", map[string]string{zone: "c"}), Pods: []*corev1.Pod{guard}})
+		}, broken, "pod default/web-1: a constraint over topology.kubernetes.io/zone counts the pod"},
 		{"on one new node", func(s *scene) { scenes.Team("w", s.Webs...); scenes.Avoid(s.Webs[1], scenes.AffinityTerm(host, "w")) }, broken, "web-1, and both may be in kubernetes.io/hostname=general-1"},
 		{"inverse on one new node", func(s *scene) { scenes.Team("w", s.Webs...); scenes.Avoid(s.Webs[0], scenes.AffinityTerm(host, "w")) }, broken, "default/web-2: the anti-affinity of default/web-1"},
 		{"hosts differ", func(s *scene) {

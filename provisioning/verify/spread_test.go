@@ -179,6 +179,11 @@ func TestSpreadOnNewNodes(t *testing.T) {
 			webs(0, 0, host, 2)(s)
 			scenes.Team("w", s.Daemon)
 		}, nil, ""},
+		{"a DaemonSet that is counted, on a node in either zone", func(s *scene) {
+			scenes.Team("d", s.Daemon)
+			s.pin(s.Second(), "a")
+			spread(s.Tiny, zone, 9, func(c *corev1.TopologySpreadConstraint) { c.LabelSelector = scenes.TeamSelector("d") })
+		}, broken, "node general-1: pod default/agent: a constraint over topology.kubernetes.io/zone counts the pod"},
 		{"the only domain with a node is where the node is", func(s *scene) {
 			// Whichever zone the node comes up in, a node could be launched in the other.
 			s.onlyFirst()
