@@ -50,23 +50,20 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 		return nil, err
 	}
 	c := &Comparison{}
-	tasks := []func() error{
-		func() (err error) {
-			c.Old.Settled, err = Settle(of(ctx, "old"), now, before, opts)
-			return named("old", err)
-		},
-		func() (err error) {
-			c.New.Settled, err = Settle(of(ctx, "new"), now, after, opts)
-			return named("new", err)
-		},
-		func() (err error) {
-			c.Old.Fresh, err = FromEmpty(of(ctx, "old"), now, before)
-			return named("old", err)
-		},
-		func() (err error) { c.New.Fresh, err = FromEmpty(of(ctx, "new"), now, after); return named("new", err) },
-	}
-	errs := make([]error, len(tasks))
-	parallel.Each(opts.withDefaults().Parallel, len(tasks), func(i int) { errs[i] = tasks[i]() })
+	names, sides, outcomes := []string{"old", "new"}, []Side{before, after}, []*Outcome{&c.Old, &c.New}
+	errs := make([]error, 4) // of each side at rest, and then of each planned from empty
+	parallel.Each(opts.withDefaults().Parallel, len(errs), func(i int) {
+		name, side, out := names[i%2], sides[i%2], outcomes[i%2]
+		var err error
+		if i < 2 {
+			out.Settled, err = Settle(of(ctx, name), now, side, opts)
+		} else {
+			out.Fresh, err = FromEmpty(of(ctx, name), now, side)
+		}
+		if err != nil {
+			errs[i] = fmt.Errorf("the %s side: %w", name, err)
+		}
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -92,13 +89,6 @@ func of(ctx context.Context, side string) context.Context {
 		e.Work, e.Stage = "compare.Compare", side+" side, "+e.Stage
 		report(e)
 	})
-}
-
-func named(side string, err error) error {
-	if err != nil {
-		return fmt.Errorf("the %s side: %w", side, err)
-	}
-	return nil
 }
 
 // sameCluster returns an error for nodes and pods that only one of two inputs has.

@@ -125,13 +125,10 @@ func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
 
 // countedText renders the number of nodes that a budget counts already; empty if none.
 func countedText(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return ", and 1 counts already"
 	}
-	return fmt.Sprintf(", and %d count already", n)
+	return fmt.Sprintf(", and %d %s already", n, words.Verb(n, "counts", "count"))
 }
 
 // limit checks that the limits of static pools leave room for the replacements of their nodes.

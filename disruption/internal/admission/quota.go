@@ -106,31 +106,20 @@ func (q *Quota) usedUp(s *share) string {
 	}
 	var uses []string
 	use := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			uses = append(uses, "1 "+one)
-		case n > 1:
-			uses = append(uses, fmt.Sprintf("%d %s", n, many))
+		if n > 0 {
+			uses = append(uses, fmt.Sprintf("%d %s", n, words.Verb(n, one, many)))
 		}
 	}
 	use(a.counts.Disrupting, "is on its way out", "are on their way out")
 	use(a.counts.Rebooting, "is being rebooted", "are being rebooted")
-	if names := a.notReady; len(names) > 0 {
-		which := ": " + strings.Join(names[:min(len(names), mostNamed)], ", ")
-		if len(names) > mostNamed {
-			which += fmt.Sprintf(" and %d more", len(names)-mostNamed)
-		}
-		use(len(names), "is not Ready"+which, "are not Ready"+which)
-	}
+	which := ": " + words.Names(a.notReady)
+	use(len(a.notReady), "is not Ready"+which, "are not Ready"+which)
 	use(a.Nodes-q.left[s], "goes that saves more", "go that save more")
 	if len(uses) == 0 {
 		return ""
 	}
 	return ", but " + strings.Join(uses, "; ")
 }
-
-// mostNamed is the number of nodes that a message names; it only counts the others.
-const mostNamed = 4
 
 // Back takes back the count of a node.
 func (q *Quota) Back(m *state.StateNode) {

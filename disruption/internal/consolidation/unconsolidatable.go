@@ -66,7 +66,7 @@ func (s *search) withoutBudgets(ctx context.Context) error {
 				continue
 			}
 			found = append(found, cs)
-			v.Detail = fmt.Sprintf("%s would save %s together, and %s", listed(names(cs.Targets)), words.USD(cs.Saving), v.Detail)
+			v.Detail = fmt.Sprintf("%s would save %s together, and %s", words.Names(names(cs.Targets)), words.USD(cs.Saving), v.Detail)
 			for _, m := range cs.Targets {
 				if s.reasons[m.Name].Rule != rule.Budget {
 					s.reasons[m.Name] = v
@@ -118,15 +118,6 @@ func (s *search) refusedSets() []attempt {
 // allByBudget reports whether a budget is the reason of every node of a set.
 func (s *search) allByBudget(set []*state.StateNode) bool {
 	return !slices.ContainsFunc(set, func(m *state.StateNode) bool { return s.reasons[m.Name].Rule != rule.Budget })
-}
-
-// listed joins names; it only counts those after the first four.
-func listed(names []string) string {
-	const most = 4
-	if n := len(names) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
-	}
-	return strings.Join(names, ", ")
 }
 
 // estimated returns the reason for a node that was not simulated. It uses the first estimate: the

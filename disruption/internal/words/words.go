@@ -41,6 +41,15 @@ func Verb(n int, one, more string) string {
 	return more
 }
 
+// Names joins names; it only counts those after the first four.
+func Names(names []string) string {
+	const most = 4
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
 // USD formats an amount in USD per hour.
 func USD(amount float64) string { return fmt.Sprintf("%.4g USD/h", amount) }
 

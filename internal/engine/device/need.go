@@ -187,10 +187,7 @@ func (n *Need) Key() string {
 	}
 	var b strings.Builder
 	for _, p := range n.Pins {
-		text, err := json.Marshal(p)
-		if err != nil {
-			text = []byte(err.Error()) // not reached: a node selector can always be marshalled
-		}
+		text, _ := json.Marshal(p) // a node selector can always be marshalled
 		fmt.Fprintf(&b, "@%d:%s", len(text), text)
 	}
 	if !slices.ContainsFunc(n.Demands, func(d Demand) bool { return !d.empty() }) {

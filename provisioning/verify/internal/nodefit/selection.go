@@ -30,18 +30,15 @@ type Parser struct {
 // Of returns the node selection of a pod.
 func (p *Parser) Of(pod *corev1.Pod) *Selection {
 	terms := requiredTerms(pod)
-	// Most pods have no selection. A selection of strings can always be marshalled; if it could
-	// not, the pod would get a selection of its own below.
-	var signature []byte
-	var err error
+	var signature []byte // empty for most pods, which have no selection
 	if len(pod.Spec.NodeSelector) > 0 || terms != nil {
-		signature, err = json.Marshal(struct {
+		signature, _ = json.Marshal(struct { // strings can always be marshalled
 			Selector map[string]string
 			Terms    []corev1.NodeSelectorTerm
 			Required bool
 		}{pod.Spec.NodeSelector, terms, terms != nil})
 	}
-	if known := p.known[string(signature)]; err == nil && known != nil {
+	if known := p.known[string(signature)]; known != nil {
 		return known
 	}
 	p.parsed++
@@ -58,12 +55,10 @@ func (p *Parser) Of(pod *corev1.Pod) *Selection {
 			s.Mentions[expression.Key] = append(s.Mentions[expression.Key], expression.Values...)
 		}
 	}
-	if err == nil {
-		if p.known == nil {
-			p.known = map[string]*Selection{}
-		}
-		p.known[string(signature)] = s
+	if p.known == nil {
+		p.known = map[string]*Selection{}
 	}
+	p.known[string(signature)] = s
 	return s
 }
 
