@@ -50,8 +50,7 @@ type Count struct {
 type nodeCount struct {
 	sure    []bool // an existing node is certainly in the domain; shared with the problem
 	certain []int  // new nodes that are certainly in the domain and counted
-	may     []int  // new nodes that may be in the domain and may be counted
-	beyond  []int  // one number: new nodes that may be counted in a domain that the table does not list
+	may     []int  // new nodes that may be in the domain and may be counted; the last entry is for domains that the table does not list
 }
 
 // domains returns the number of domains in which an existing or new node certainly is, if the domain
@@ -113,7 +112,7 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	}
 	for w := range l.ways {
 		sure := p.Rules.OfWay(w).Sure
-		l.ways[w] = nodeCount{sure: sure, certain: l.block.take(len(sure)), may: l.block.take(len(sure)), beyond: l.block.take(1)}
+		l.ways[w] = nodeCount{sure: sure, certain: l.block.take(len(sure)), may: l.block.take(len(sure) + 1)}
 	}
 	for _, s := range bins {
 		l.Open(s)
@@ -163,7 +162,7 @@ func (l *Ledger) countNode(s *Bin, n int) {
 			c.may[d] += n
 		}
 		if l.seenBeyond(rule, s) {
-			c.beyond[0] += n
+			c.may[len(c.sure)] += n
 		}
 		if sure >= 0 {
 			c.certain[sure] += n
@@ -460,8 +459,8 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	if rule.MinDomains > 1 && l.ways[rule.Way].domains(domain) < rule.MinDomains {
 		return there > rule.Skew
 	}
-	if there > rule.Skew && l.othersBeyond(r, s) {
-		return true
+	if there > rule.Skew && l.othersMayBe(r, len(rule.Counted), s) {
+		return true // of the domains that the table does not list, none has pods
 	}
 	for d, covered := range rule.Counted {
 		if d == domain || !covered && !l.othersMayBe(r, d, s) {
@@ -478,25 +477,17 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	return false
 }
 
-// othersMayBe says whether a new node other than a bin may be in a domain of a spread.
+// othersMayBe says whether a new node other than a bin may be in a domain of a spread. The domain after
+// the last stands for those that the table does not list.
 func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
 	rule := &l.P.Rules.Domain[r]
 	n := l.ways[rule.Way].may[domain]
 	if n == 0 || s.Number < 0 || s.Node >= 0 {
 		return n > 0
 	}
-	if own, _ := l.seen(rule, l.Bins[s.Number]); slices.Contains(own, domain) {
-		n--
-	}
-	return n > 0
-}
-
-// othersBeyond says whether a new node other than a bin may be in a domain of a spread that the
-// table does not list, and that no pod is in.
-func (l *Ledger) othersBeyond(r int, s *Bin) bool {
-	rule := &l.P.Rules.Domain[r]
-	n := l.ways[rule.Way].beyond[0]
-	if n > 0 && s.Number >= 0 && l.seenBeyond(rule, l.Bins[s.Number]) {
+	before := l.Bins[s.Number]
+	own, _ := l.seen(rule, before)
+	if slices.Contains(own, domain) || domain == len(rule.Counted) && l.seenBeyond(rule, before) {
 		n--
 	}
 	return n > 0

@@ -328,7 +328,7 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 				return true
 			}
 		}
-		if l.ways[rule.Way].beyond[0] == 0 && l.seenBeyond(rule, after) {
+		if l.ways[rule.Way].may[len(rule.Counted)] == 0 && l.seenBeyond(rule, after) {
 			return true
 		}
 	}

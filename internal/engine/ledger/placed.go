@@ -43,8 +43,8 @@ func (l *Ledger) Spread(rule int) (members []int, least int, has func(domain int
 	r, c := &l.P.Rules.Domain[rule], &l.Counts[rule]
 	nodes := &l.ways[r.Way]
 	first, domains := true, 0
-	for d, n := range nodes.may {
-		if n == 0 {
+	for d := range nodes.sure {
+		if nodes.may[d] == 0 {
 			continue
 		}
 		domains++
