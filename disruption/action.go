@@ -189,8 +189,8 @@ func (a Action) String() string {
 	return text
 }
 
-// nodes returns the names of the nodes of some actions; that of a machine without a node is empty.
-func nodes(actions ...Action) (names []string) {
+// nodeNames returns the names of the nodes of some actions; that of a machine without a node is empty.
+func nodeNames(actions ...Action) (names []string) {
 	for _, a := range actions {
 		for _, t := range a.Targets {
 			names = append(names, t.Node)
@@ -201,7 +201,7 @@ func nodes(actions ...Action) (names []string) {
 
 // nodesOf returns the nodes of an action, nil for each that is not in the cluster.
 func (f *Cluster) nodesOf(a Action) (list []*state.StateNode) {
-	for _, name := range nodes(a) {
+	for _, name := range nodeNames(a) {
 		list = append(list, f.seen.ByName[name])
 	}
 	return list

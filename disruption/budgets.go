@@ -95,7 +95,7 @@ func (f *Cluster) gateAfter(actions []Action) *admission.Admission {
 
 // request returns what an action requires of budgets.
 func (a Action) request() admission.Request {
-	return admission.Request{Reason: a.Reason, Nodes: nodes(a), Replaces: a.Operation == Replace, Terminates: a.Operation == Terminate,
+	return admission.Request{Reason: a.Reason, Nodes: nodeNames(a), Replaces: a.Operation == Replace, Terminates: a.Operation == Terminate,
 		Overrides: a.Reason == Interrupted, Hastens: a.Reason == GarbageCollected}
 }
 

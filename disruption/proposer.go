@@ -376,5 +376,5 @@ func (f *Cluster) simulationConfig() simulation.Config {
 
 // decisionOf converts an action that leaves its pods to the next plan for the simulation.
 func decisionOf(a Action, now time.Time) simulation.Decision {
-	return simulation.Decision{Name: a.name(), Nodes: nodes(a), Reboots: a.Operation == Reboot, By: a.drainedBy(now)}
+	return simulation.Decision{Name: a.name(), Nodes: nodeNames(a), Reboots: a.Operation == Reboot, By: a.drainedBy(now)}
 }

@@ -79,7 +79,7 @@ func (f *Cluster) priceRules() *consolidation.Rules {
 // the causes that prevent the others.
 func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.StateNode, blocked []Blocked) {
 	taken := map[string]bool{}
-	for _, name := range nodes(others...) {
+	for _, name := range nodeNames(others...) {
 		taken[name] = true
 	}
 	var out []Blocked

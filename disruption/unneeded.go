@@ -28,9 +28,9 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := nodes(p.Actions...)
+	names := nodeNames(p.Actions...)
 	for _, w := range p.Waiting {
-		names = append(names, nodes(w.Action)...)
+		names = append(names, nodeNames(w.Action)...)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" }) // machines without a node
 	slices.Sort(names)

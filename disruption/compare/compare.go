@@ -50,29 +50,36 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 		return nil, err
 	}
 	c := &Comparison{}
-	names, sides, outcomes := []string{"old", "new"}, []Side{before, after}, []*Outcome{&c.Old, &c.New}
-	errs := make([]error, 4) // of each side at rest, and then of each planned from empty
-	parallel.Each(opts.withDefaults().Parallel, len(errs), func(i int) {
-		name, side, out := names[i%2], sides[i%2], outcomes[i%2]
-		var err error
-		if i < 2 {
-			out.Settled, err = Settle(of(ctx, name), now, side, opts)
+	type question struct {
+		name           string
+		side           Side
+		out            *Outcome
+		settled, fresh error
+	}
+	sides := []question{{name: "old", side: before, out: &c.Old}, {name: "new", side: after, out: &c.New}}
+	parallel.Each(opts.withDefaults().Parallel, 2*len(sides), func(i int) {
+		if i < len(sides) {
+			q := &sides[i]
+			q.out.Settled, q.settled = Settle(of(ctx, q.name), now, q.side, opts)
 		} else {
-			out.Fresh, err = FromEmpty(of(ctx, name), now, side)
-		}
-		if err != nil {
-			errs[i] = fmt.Errorf("the %s side: %w", name, err)
+			q := &sides[i-len(sides)]
+			q.out.Fresh, q.fresh = FromEmpty(of(ctx, q.name), now, q.side)
 		}
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for side := range 2 { // both questions about a side find the same faults in it
-		if errs[side+2] != nil {
-			errs[side] = nil
+	var errs []error
+	for _, q := range sides {
+		err := q.fresh // both plans find the same faults in a side
+		if err == nil {
+			err = q.settled
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the %s side: %w", q.name, err))
 		}
 	}
-	if err := errors.Join(errs[2], errs[0], errs[3], errs[1]); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	c.Differences = differences(now, c)

@@ -234,9 +234,9 @@ func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map
 	return sets, nil
 }
 
-// setAt returns set i of those that a search tries one after the other, or no nodes if it skips the set.
-// allowed reports whether budgets allow a set: search.allowed, or Quota.MayLet for a set whose turn has not
-// come.
+// setAt returns the nodes of a set. A search tries sets one after the other, and i is the index of the set.
+// The result is empty if the search skips the set. allowed reports whether budgets allow a set: search.allowed
+// when the turn of the set has come, and Quota.MayLet before.
 type setAt func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode
 
 // expect tells the simulation which sets the search is likely to ask about next: of those from first to below

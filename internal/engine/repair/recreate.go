@@ -203,14 +203,17 @@ func (r *search) come(podID int32, s *ledger.Bin) bool {
 		return false
 	}
 	var narrower *ledger.BinType
-	if s.Node < 0 {
+	var fits bool
+	if s.Node >= 0 {
+		fits = r.onto(s, c)
+	} else {
 		narrower = r.narrowed(s, c, r.budget)
+		fits = narrower != nil
 	}
-	if s.Node >= 0 && !r.onto(s, c) || s.Node < 0 && narrower == nil {
-		return false
+	if fits {
+		r.put(podID, s, narrower)
 	}
-	r.put(podID, s, narrower)
-	return true
+	return fits
 }
 
 // makesRoom says whether a bin may have room for a pod of class c without one pod of class without.

@@ -62,7 +62,8 @@ func template(e *corev1.EphemeralVolumeSource) string {
 		Size        string
 	}{t.Annotations, t.Spec, quantity.Text(size)}
 	out.Spec.Resources = corev1.VolumeResourceRequirements{} // Size replaces it
-	text, _ := json.Marshal(out)                             // strings and lists of them can always be marshalled
+	// Strings and lists of them can always be marshalled.
+	text, _ := json.Marshal(out)
 	return string(text)
 }
 
