@@ -232,8 +232,8 @@ func pow(base, n int) int {
 	return out
 }
 
-// The same for so many launches that they share calls: all in one call, or, with a short
-// idle time, spread over several.
+// A process ends with so many launches under way that they share calls. With a long idle time
+// all of them are in one call, with a short one they are in several. Each token gets one instance.
 func TestACrashWithABatchUnderWay(t *testing.T) {
 	for seed := range uint64(6) {
 		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
@@ -257,9 +257,9 @@ func TestACrashWithABatchUnderWay(t *testing.T) {
 	}
 }
 
-// A process ends with launches under way, each in a call of its own. The next process, or
-// the one after that, asks for them together with so many others that all would share a
-// call.
+// A process ends with up to four launches under way, each in a call of its own. The process after
+// it, or the one after that, asks for these and for twelve or more further launches, which are so many that all
+// would share a call. Each token gets one instance.
 func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for round := range 4 {

@@ -99,7 +99,8 @@ func (f *follower) waits() []wait {
 	return slices.SortedFunc(maps.Values(f.bound), func(a, b wait) int { return cmp.Compare(a.took, b.took) })
 }
 
-// longest says who waited longest since a time: a hundredth of the pods.
+// longest lists the hundredth of the pods that waited longest, with the seconds from since to the
+// beginning of each wait.
 func (f *follower) longest(since time.Time) (text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
