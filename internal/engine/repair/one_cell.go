@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -73,7 +74,9 @@ func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) 
 }
 
 // InOneCell returns the bin type of new nodes with pods of some classes: the given one if its
-// options are in one cell, or else that of its cheapest cell.
+// options are in one cell, or else that of its cheapest cell with the values that minValues require.
+// If no cell has them, it is the cheapest cell where minValues may be missed, and the given bin type
+// where not.
 func (st *State) InOneCell(s *ledger.BinType, classes []int) *ledger.BinType {
 	var keys []int
 	for _, c := range classes {
@@ -84,13 +87,19 @@ func (st *State) InOneCell(s *ledger.BinType, classes []int) *ledger.BinType {
 		return s
 	}
 	parts, asks := st.cellsOf(s.Options, s.Asked, open)
+	in := func(i int, options bitset.Set, relaxed bool) *ledger.BinType {
+		out := st.NewBinType(s.Pool, options, s.Trait, asks[i], relaxed)
+		out.Wide = s.Wide
+		return out
+	}
 	for i := range parts {
 		options := withoutScarceSpot(st.p, s.Pool, parts[i].Options)
 		if s.Relaxed || st.p.Choice(s.Pool, options, s.Trait) {
-			out := st.NewBinType(s.Pool, options, s.Trait, asks[i], s.Relaxed)
-			out.Wide = s.Wide
-			return out
+			return in(i, options, s.Relaxed)
 		}
+	}
+	if st.p.Opts.MinValues == model.BestEffort && len(parts) > 0 {
+		return in(0, withoutScarceSpot(st.p, s.Pool, parts[0].Options), true)
 	}
 	return s
 }
