@@ -295,7 +295,7 @@ func (f *Cluster) actions(reasons ...Reason) (Result, interruptions) {
 }
 
 // merge concatenates results in the given order. Of the actions that share a target the first is
-// kept.
+// kept. It sorts Blocked, and adds the end of these causes to Next, for all rules.
 func merge(results ...Result) Result {
 	var out Result
 	taken := map[Target]bool{}
@@ -313,6 +313,7 @@ func merge(results ...Result) Result {
 		out.Next = state.Sooner(out.Next, r.Next)
 	}
 	slices.SortFunc(out.Blocked, Blocked.Compare)
+	out.Next = state.Sooner(out.Next, soonest(out.Blocked))
 	return out
 }
 

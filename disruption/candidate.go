@@ -83,18 +83,26 @@ type Candidate struct {
 //     repaired without karpenter.sh/do-not-repair. do-not-disrupt on the node does not count, and
 //     protection of its pods counts only if nothing limits the drain.
 func (f *Cluster) Candidates(method Method) ([]Candidate, []Blocked) {
+	nodes, blocked := f.candidates(method)
 	var candidates []Candidate
-	var blocked []Blocked
-	for _, m := range f.seen.Nodes {
-		reasons := f.check(m, method)
-		if len(reasons) == 0 {
-			candidates = append(candidates, f.candidate(m))
-		}
-		blocked = append(blocked, reasons...)
+	for _, m := range nodes {
+		candidates = append(candidates, f.candidate(m))
 	}
 	slices.SortStableFunc(candidates, compareSavings)
 	slices.SortFunc(blocked, Blocked.Compare)
 	return candidates, blocked
+}
+
+// candidates divides the nodes as Candidates does, each part sorted by name only.
+func (f *Cluster) candidates(method Method) (nodes []*state.StateNode, blocked []Blocked) {
+	for _, m := range f.seen.Nodes {
+		reasons := f.check(m, method)
+		if len(reasons) == 0 {
+			nodes = append(nodes, m)
+		}
+		blocked = append(blocked, reasons...)
+	}
+	return nodes, blocked
 }
 
 func compareSavings(a, b Candidate) int {

@@ -2,26 +2,30 @@ package disruption
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/drift"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // The reasons for drift that the engine detects. A provider adds its own.
 const (
 	// NodePoolDrifted: the template of the NodePool has changed, apart from its
 	// requirements.
-	NodePoolDrifted = drift.NodePoolDrifted
+	NodePoolDrifted = "NodePoolDrifted"
 	// RequirementsDrifted: the labels of the NodeClaim no longer satisfy the requirements of the
 	// NodePool.
-	RequirementsDrifted = drift.RequirementsDrifted
+	RequirementsDrifted = "RequirementsDrifted"
 	// InstanceTypeNotFound: the catalog lacks the instance type or offering of the machine.
-	InstanceTypeNotFound = drift.InstanceTypeNotFound
+	InstanceTypeNotFound = "InstanceTypeNotFound"
 )
 
 // DriftStatus is the state that the condition Drifted of a NodeClaim should have.
@@ -79,18 +83,131 @@ func (f *Cluster) Drifts() []DriftStatus {
 	return out
 }
 
-// driftOf returns the drift status of one node, false if drift does not apply to it.
+// driftOf returns the drift status of one node, false if drift does not apply to it. Data that cannot
+// be read are no drift.
 func (f *Cluster) driftOf(m *state.StateNode) (DriftStatus, bool) {
-	var said cloudprovider.Drift
-	if m.NodeClaim != nil {
-		said = f.in.Drift[m.NodeClaim.Name]
-	}
-	s, ok := drift.Judge(f.seen, m, said)
-	if !ok {
+	if m.Pool == nil || !m.Managed() || !m.NodeClaim.DeletionTimestamp.IsZero() || !m.IsTrue(v1.ConditionTypeLaunched) {
 		return DriftStatus{}, false
 	}
-	return DriftStatus{Target: targetOf(m), Reason: s.Reason, Detail: s.Detail, Since: s.Since, Next: s.Next}, true
+	s := DriftStatus{Target: targetOf(m)}
+	if m.IsTrue(v1.ConditionTypeDrifted) {
+		s.Since = m.Condition(v1.ConditionTypeDrifted).LastTransitionTime.Time
+	}
+	if s.Detail = hashDrift(m); s.Detail != "" { // comes first, whatever the time
+		s.Reason = NodePoolDrifted
+		return s, true
+	}
+	old := m.NodeClaim.CreationTimestamp.Add(catalogGrace)
+	pastGrace := !old.After(f.seen.Now)
+	if !pastGrace {
+		s.Next = old
+	}
+	if s.Detail = requirementDrift(m, f.seen.Vocabulary, pastGrace); s.Detail != "" {
+		s.Reason = RequirementsDrifted
+		return s, true
+	}
+	if s.Detail = catalogDrift(m, f.seen.Vocabulary); pastGrace && s.Detail != "" {
+		s.Reason = InstanceTypeNotFound
+		return s, true
+	}
+	said := f.in.Drift[m.NodeClaim.Name]
+	if s.Reason, s.Detail = said.Reason, said.Detail; s.Reason != "" && s.Detail == "" {
+		s.Detail = "the provider says so: " + s.Reason
+	}
+	return s, true
 }
+
+// hashDrift describes how the hashes differ; empty if they are equal or one is missing.
+func hashDrift(m *state.StateNode) string {
+	version, hash, ok := hashOf(m.NodeClaim.Annotations)
+	if !ok {
+		return ""
+	}
+	wantVersion, want, ok := hashOf(m.Pool.Annotations)
+	if !ok || wantVersion == v1.NodePoolHashVersion {
+		wantVersion, want = v1.NodePoolHashVersion, m.Pool.TemplateHash
+	}
+	if version != wantVersion || hash == want {
+		return ""
+	}
+	return fmt.Sprintf("the template of %s has changed since: its hash is %s, and was %s", state.PoolObject(m.PoolName), want, hash)
+}
+
+func hashOf(annotations map[string]string) (version, hash string, ok bool) {
+	version, ok = annotations[v1.NodePoolHashVersionAnnotationKey]
+	hash, found := annotations[v1.NodePoolHashAnnotationKey]
+	return version, hash, ok && found
+}
+
+// requirementDrift describes the requirements that the labels do not satisfy; empty if there are
+// none.
+func requirementDrift(m *state.StateNode, v *requirements.Vocabulary, pastGrace bool) string {
+	if m.Pool.Unreadable {
+		return ""
+	}
+	labels := requirements.FromLabels(m.NodeClaim.Labels, v)
+	note := ""
+	if pastGrace && outlivedReservation(m, v) {
+		labels = labels.Without(v1.CapacityTypeLabelKey).With(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
+		note = "its reservation is not offered any more, so it is on-demand; "
+	}
+	var texts []string
+	for _, c := range labels.Conflicts(m.Pool.Requirements, requirements.EmptyVocabulary()) {
+		texts = append(texts, c.String())
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return note + strings.Join(texts, "; ")
+}
+
+// outlivedReservation reports whether a machine was launched into a reservation that is no longer
+// in the catalog.
+func outlivedReservation(m *state.StateNode, v *requirements.Vocabulary) bool {
+	labels := m.NodeClaim.Labels
+	if labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeReserved {
+		return false
+	}
+	t := m.Pool.Types[labels[corev1.LabelInstanceTypeStable]]
+	return t != nil && state.MatchOffering(t, labels, labels[corev1.LabelTopologyZone], v1.CapacityTypeReserved, v) == nil
+}
+
+// catalogDrift says what the catalog lacks of the machine's type and offering; empty if it has
+// both.
+func catalogDrift(m *state.StateNode, v *requirements.Vocabulary) string {
+	labels := m.NodeClaim.Labels
+	name, found := labels[corev1.LabelInstanceTypeStable]
+	if !found || len(m.Pool.Types) == 0 {
+		return ""
+	}
+	t := m.Pool.Types[name]
+	if t == nil {
+		return fmt.Sprintf("instance type %s is not in the catalog of %s", name, state.PoolObject(m.PoolName))
+	}
+	for i := range t.Offerings {
+		if offered(&t.Offerings[i], labels, v) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("instance type %s is not offered as %s in %s any more", name,
+		cmp.Or(labels[v1.CapacityTypeLabelKey], "any capacity type"), cmp.Or(labels[corev1.LabelTopologyZone], "any zone"))
+}
+
+// offered reports whether a machine with these labels may have been bought with an offering.
+func offered(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
+	zone, capacity := labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]
+	if zone != "" && o.Zone != zone {
+		return false
+	}
+	if capacity == v1.CapacityTypeReserved {
+		return o.CapacityType == v1.CapacityTypeReserved || o.CapacityType == v1.CapacityTypeOnDemand
+	}
+	return (capacity == "" || o.CapacityType == capacity) && state.Agrees(o, labels, v)
+}
+
+// catalogGrace is the age from which a NodeClaim is compared with the catalog. Right after a launch
+// the catalog may be out of date.
+const catalogGrace = time.Hour
 
 // drift adds the causes for MethodDrift.
 func (c *check) drift() {
@@ -103,9 +220,8 @@ func (c *check) drift() {
 	}
 }
 
-// drift proposes to replace drifted nodes. Nodes of static pools come first, pool by pool, in the
-// order of Cluster.Candidates refined by what follows; within a pool, nodes in a reservation come
-// first. Then come those of dynamic pools: first nodes without pods that need another place, which
+// drift proposes to replace drifted nodes. Nodes of static pools come first, pool by pool; within a
+// pool, nodes in a reservation come first. Then come those of dynamic pools: first nodes without pods that need another place, which
 // are deleted, then the others. Within each group, nodes are sorted by how long they have drifted,
 // the longest first and those whose condition does not say so yet last, and then by name.
 //
@@ -117,53 +233,33 @@ func (c *check) drift() {
 //
 // Blocked lists drifted nodes only.
 func (f *Cluster) drift() Result {
-	candidates, blocked := f.Candidates(MethodDrift)
+	nodes, blocked := f.candidates(MethodDrift)
 	var r Result
 	statuses := map[string]DriftStatus{}
 	for _, status := range f.Drifts() {
 		statuses[status.Node] = status
 		r.Next = state.Sooner(r.Next, status.Next)
 	}
-	var static, dynamic []*state.StateNode
-	for i := range candidates {
-		m := f.seen.ByName[candidates[i].Node]
+	group := func(m *state.StateNode) (pool string, turn int) {
 		if m.Pool.Static() {
-			static = append(static, m)
-		} else {
-			dynamic = append(dynamic, m)
+			return m.PoolName, state.ZeroOrOne(m.Reservation() == "")
 		}
+		return "", state.ZeroOrOne(m.CountMovable() > 0)
 	}
-	age := func(a, b *state.StateNode) int {
-		return cmp.Or(compareSince(statuses[a.Name].Since, statuses[b.Name].Since), strings.Compare(a.Name, b.Name))
-	}
-	slices.SortFunc(static, func(a, b *state.StateNode) int {
-		return cmp.Or(strings.Compare(a.PoolName, b.PoolName),
-			cmp.Compare(state.ZeroOrOne(a.Reservation() == ""), state.ZeroOrOne(b.Reservation() == "")), age(a, b))
-	})
-	slices.SortFunc(dynamic, func(a, b *state.StateNode) int {
-		return cmp.Or(cmp.Compare(state.ZeroOrOne(a.CountMovable() > 0), state.ZeroOrOne(b.CountMovable() > 0)), age(a, b))
+	slices.SortFunc(nodes, func(a, b *state.StateNode) int {
+		poolA, turnA := group(a)
+		poolB, turnB := group(b)
+		return cmp.Or(cmp.Compare(state.ZeroOrOne(poolA == ""), state.ZeroOrOne(poolB == "")), strings.Compare(poolA, poolB), cmp.Compare(turnA, turnB),
+			compareSince(statuses[a.Name].Since, statuses[b.Name].Since), strings.Compare(a.Name, b.Name))
 	})
 	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
-	for _, m := range static {
-		if place, ok := s.place(m); ok {
-			r.Actions = append(r.Actions, statuses[m.Name].action(m, place))
+	for _, m := range nodes {
+		if p, ok := s.place(m); ok {
+			a, status := actionOn(m, Drifted, p.operation), statuses[m.Name]
+			a.Cause, a.OperationCause, a.Detail, a.Since, a.DrainBound = status.Reason, p.why, p.detail(status.Detail), status.Since, p.drain
+			r.Actions = append(r.Actions, a)
 		}
-	}
-	for _, m := range dynamic {
-		place := placement{operation: Replace}
-		if m.CountMovable() == 0 {
-			place.operation = Delete
-		}
-		r.Actions = append(r.Actions, statuses[m.Name].action(m, place))
 	}
 	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.NotDrifted), s.blocked...)
-	slices.SortFunc(r.Blocked, Blocked.Compare)
-	r.Next = state.Sooner(r.Next, soonest(r.Blocked))
 	return r
-}
-
-func (s DriftStatus) action(m *state.StateNode, p placement) Action {
-	a := actionOn(m, Drifted, p.operation)
-	a.Cause, a.OperationCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
-	return a
 }

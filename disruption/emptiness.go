@@ -29,7 +29,6 @@ func (f *Cluster) emptiness() Result {
 		r.Actions = append(r.Actions, a)
 	}
 	r.Blocked = without(blocked, rule.Unmanaged, rule.NoNode, rule.NotEmpty)
-	r.Next = soonest(r.Blocked)
 	return r
 }
 

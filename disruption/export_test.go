@@ -34,10 +34,9 @@ type (
 	Settling      = state.Settling
 )
 
-func (f *Cluster) Emptiness() Result            { return f.emptiness() }
-func (f *Cluster) Drift() Result                { return f.drift() }
-func (f *Cluster) Repair() Result               { return f.repair() }
-func (f *Cluster) Interruption() Interruptions  { return f.interruption() }
+func (f *Cluster) Emptiness() Result            { return merge(f.emptiness()) }
+func (f *Cluster) Drift() Result                { return merge(f.drift()) }
+func (f *Cluster) Repair() Result               { return merge(f.repair()) }
 func (f *Cluster) Liveness() Result             { return f.overdue() }
 func (f *Cluster) Garbage() Result              { return f.garbage() }
 func (f *Cluster) Expiration() Result           { return f.expiration() }
@@ -45,6 +44,11 @@ func (f *Cluster) ScaleDown() Result            { return f.scaleDown() }
 func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(f.newGate(), actions) }
 func (f *Cluster) Recheck(a Action) []Blocked   { return f.recheck(a) }
 func (f *Cluster) Settling() []Settling         { return f.seen.Settling() }
+func (f *Cluster) Interruption() Interruptions {
+	out := f.interruption()
+	out.Result = merge(out.Result)
+	return out
+}
 func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 	p := &proposer{Cluster: f, gate: f.newGate()}
 	if err := p.decide(ctx, nil); err != nil {

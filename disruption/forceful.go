@@ -106,8 +106,6 @@ func (f *Cluster) interruption() interruptions {
 	slices.SortStableFunc(out.Actions, compareInterrupted)
 	slices.SortFunc(out.Unavailable, cloudprovider.OfferingKey.Compare)
 	out.Unavailable = slices.Compact(out.Unavailable)
-	slices.SortFunc(out.Blocked, Blocked.Compare)
-	out.Next = soonest(out.Blocked)
 	return out
 }
 

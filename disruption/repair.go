@@ -43,32 +43,22 @@ const RebootsSpent = "RebootsSpent"
 //
 // Blocked lists nodes with a condition that needs repair.
 func (f *Cluster) repair() Result {
-	candidates, blocked := f.Candidates(MethodRepair)
+	nodes, blocked := f.candidates(MethodRepair)
 	var r Result
-	slices.SortFunc(candidates, func(a, b Candidate) int {
-		return cmp.Or(f.seen.ByName[a.Node].Sick.Turn.Compare(f.seen.ByName[b.Node].Sick.Turn),
-			cmp.Compare(a.LifetimeCost, b.LifetimeCost), strings.Compare(a.Node, b.Node))
+	slices.SortFunc(nodes, func(a, b *state.StateNode) int {
+		return cmp.Or(a.Sick.Turn.Compare(b.Sick.Turn), cmp.Compare(f.lifetimeCost(a), f.lifetimeCost(b)), strings.Compare(a.Name, b.Name))
 	})
 	s := f.newStaticSlots(MethodRepair, f.opts.Repair.TerminateFirst)
-	for i := range candidates {
-		m := f.seen.ByName[candidates[i].Node]
-		p := placement{operation: Replace}
-		switch {
-		case m.Sick.Action == cloudprovider.RebootNode:
-			p.operation = Reboot
-		case m.Pool.Static():
-			var ok bool
-			if p, ok = s.place(m); !ok {
-				continue
-			}
-		case m.CountMovable() == 0:
-			p.operation = Delete
+	for _, m := range nodes {
+		p, ok := placement{operation: Reboot}, true
+		if m.Sick.Action != cloudprovider.RebootNode {
+			p, ok = s.place(m)
 		}
-		r.Actions = append(r.Actions, repairOf(m, p))
+		if ok {
+			r.Actions = append(r.Actions, repairOf(m, p))
+		}
 	}
 	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.Healthy), s.blocked...)
-	slices.SortFunc(r.Blocked, Blocked.Compare)
-	r.Next = soonest(r.Blocked)
 	for _, m := range f.seen.Nodes {
 		r.Next = state.Sooner(r.Next, m.Sick.Next)
 	}

@@ -35,7 +35,7 @@ type staticSlots struct {
 	blocked []Blocked
 }
 
-// placement says how a node of a static pool can be replaced.
+// placement says how a node can be replaced.
 type placement struct {
 	operation Operation
 	why       string // why the node is terminated first, "" if it is not
@@ -55,10 +55,16 @@ func (f *Cluster) newStaticSlots(method Method, gate bool) *staticSlots {
 	return &staticSlots{cluster: f, method: method, gate: gate, room: map[string]int{}, held: map[string]string{}}
 }
 
-// place reserves room for the replacement of a node. If there is none, it records the cause and
-// reports false.
+// place says how a node is replaced; one of a dynamic pool only if pods on it need another place. For a node of
+// a static pool it reserves room for the replacement. If there is none, it records the cause and reports false.
 func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	p := m.Pool
+	if !p.Static() {
+		if m.CountMovable() == 0 {
+			return placement{operation: Delete}, true
+		}
+		return placement{operation: Replace}, true
+	}
 	if h := p.Count; int64(h.Active)+int64(h.Pending) > *p.Spec.Replicas {
 		s.block(m, rule.OverReplicas, "%s has %s, spec.replicas is %d, and those too many go first",
 			state.PoolObject(p.Name), words.Plural(h.Active+h.Pending, "node"), *p.Spec.Replicas)
