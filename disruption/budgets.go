@@ -9,15 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// admitted is the result of admit.
-type admitted struct {
-	// Go are the actions that may begin now, and Wait those that may not, each in the given order.
-	Go   []Action
-	Wait []Waiting
-	// Next is the earliest instant at which the result can change by time alone; zero if never.
-	Next time.Time
-}
-
 // Waiting is an action that may not begin now.
 type Waiting struct {
 	// Action is the waiting action.
@@ -64,21 +55,20 @@ func (w Waiting) String() string {
 // refuses a pod with several PodDisruptionBudgets, so each pod has at most one, and counting is
 // exact.
 //
-// An action that waits does not prevent others from beginning.
-func (f *Cluster) admit(g *admission.Admission, actions []Action) admitted {
-	var p admitted
+// An action that waits does not prevent others from beginning. Both lists are in the given order, and
+// Admission.Next is the earliest instant at which the result can change by time alone.
+func (f *Cluster) admit(g *admission.Admission, actions []Action) (begin []Action, wait []Waiting) {
 	for _, a := range actions {
 		r := a.request()
 		no, members := g.Judge(r)
 		if no != nil {
-			p.Wait = append(p.Wait, a.waits(no))
+			wait = append(wait, a.waits(no))
 		} else {
 			g.Pass(r, members)
-			p.Go = append(p.Go, a)
+			begin = append(begin, a)
 		}
 	}
-	p.Next = g.Next
-	return p
+	return begin, wait
 }
 
 // newGate returns an Admission that counts the nodes being removed.

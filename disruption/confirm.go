@@ -104,7 +104,8 @@ func (c *confirmation) recheck() {
 	if len(c.objections) > 0 {
 		return // admit would repeat these objections
 	}
-	for _, w := range c.cluster.admit(c.cluster.newGate(), []Action{c.a}).Wait {
+	_, wait := c.cluster.admit(c.cluster.newGate(), []Action{c.a})
+	for _, w := range wait {
 		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
 	}
 }
@@ -158,7 +159,6 @@ func (c *confirmation) receivers() map[string]bool {
 
 // offerings returns the replacements with only their available options.
 func (c *confirmation) offerings() []provisioning.NewNode {
-	dry := c.cluster.seen.WithoutUnavailable()
 	out := slices.Clone(c.a.Replacements)
 	for i := range out {
 		n := &out[i]
@@ -168,15 +168,9 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 			c.add(ObjectionOffering, object, "%s cannot launch %s any more: it is gone, being deleted or not ready", state.PoolObject(n.Pool.Name), object)
 			continue
 		}
-		catalog := map[string]*cloudprovider.InstanceType{}
-		for _, t := range dry[n.Pool.Name] {
-			if t != nil {
-				catalog[t.Name] = t
-			}
-		}
 		var had []cloudprovider.LaunchOption
 		for _, o := range n.Options {
-			if current, ok := currentOption(o, catalog, pool.Types); ok {
+			if current, ok := c.currentOption(o, pool); ok {
 				had = append(had, current)
 			}
 		}
@@ -191,18 +185,14 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 	return out
 }
 
-// currentOption returns an option at its current price, if it is available.
-func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*cloudprovider.InstanceType) (cloudprovider.LaunchOption, bool) {
-	t, p := catalog[o.InstanceType.Name], priced[o.InstanceType.Name]
-	if t == nil || p == nil {
+// currentOption returns an option of a pool at its current price, if it is available.
+func (c *confirmation) currentOption(o cloudprovider.LaunchOption, pool *state.NodePool) (cloudprovider.LaunchOption, bool) {
+	key, t := o.Key(), pool.Types[o.InstanceType.Name]
+	if t == nil || c.cluster.seen.In.Unavailable[key] {
 		return o, false
 	}
-	key := o.Key()
-	if offered, found := t.Offering(key); !found || !offered.Launchable() {
-		return o, false
-	}
-	offering, found := p.Offering(key)
-	return cloudprovider.LaunchOption{InstanceType: p, Offering: offering}, found
+	offering, found := t.Offering(key)
+	return cloudprovider.LaunchOption{InstanceType: t, Offering: offering}, found && offering.Launchable()
 }
 
 // places checks with the engine that the pods fit on the staying nodes and the replacements.

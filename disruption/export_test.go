@@ -30,20 +30,42 @@ func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
 type (
 	Interruptions = interruptions
 	Consolidation = Proposal
-	Pacing        = admitted
-	Settling      = state.Settling
 )
 
-func (f *Cluster) Emptiness() Result            { return merge(f.emptiness()) }
-func (f *Cluster) Drift() Result                { return merge(f.drift()) }
-func (f *Cluster) Repair() Result               { return merge(f.repair()) }
-func (f *Cluster) Liveness() Result             { return f.overdue() }
-func (f *Cluster) Garbage() Result              { return f.garbage() }
-func (f *Cluster) Expiration() Result           { return f.expiration() }
-func (f *Cluster) ScaleDown() Result            { return f.scaleDown() }
-func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(f.newGate(), actions) }
-func (f *Cluster) Recheck(a Action) []Blocked   { return f.recheck(a) }
-func (f *Cluster) Settling() []Settling         { return f.seen.Settling() }
+// Pacing is the result of admit.
+type Pacing struct {
+	Go   []Action
+	Wait []Waiting
+	Next time.Time
+}
+
+// Settling is a node that settles.
+type Settling struct {
+	Node  string
+	Until time.Time
+}
+
+func (f *Cluster) Emptiness() Result  { return merge(f.emptiness()) }
+func (f *Cluster) Drift() Result      { return merge(f.drift()) }
+func (f *Cluster) Repair() Result     { return merge(f.repair()) }
+func (f *Cluster) Liveness() Result   { return f.overdue() }
+func (f *Cluster) Garbage() Result    { return f.garbage() }
+func (f *Cluster) Expiration() Result { return f.expiration() }
+func (f *Cluster) ScaleDown() Result  { return f.scaleDown() }
+func (f *Cluster) Pace(actions []Action) Pacing {
+	g := f.newGate()
+	begin, wait := f.admit(g, actions)
+	return Pacing{begin, wait, g.Next}
+}
+func (f *Cluster) Recheck(a Action) []Blocked { return f.recheck(a) }
+func (f *Cluster) Settling() (out []Settling) {
+	for _, m := range f.seen.Nodes {
+		if until, settles := f.seen.Settles(m); settles {
+			out = append(out, Settling{m.Name, until})
+		}
+	}
+	return out
+}
 func (f *Cluster) Interruption() Interruptions {
 	out := f.interruption()
 	out.Result = merge(out.Result)
@@ -70,12 +92,12 @@ func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 // order of nodes that are equally urgent to repair, and which nodes static pools give up.
 func (f *Cluster) Next() time.Time {
 	r := f.Actions()
-	next := state.Sooner(r.Next, f.admit(f.newGate(), r.Actions).Next)
+	next := state.Sooner(r.Next, f.Pace(r.Actions).Next)
 	for _, method := range []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation} {
 		_, blocked := f.Candidates(method)
 		next = state.Sooner(next, soonest(blocked))
 	}
-	for _, s := range f.seen.Settling() {
+	for _, s := range f.Settling() {
 		next = state.Sooner(next, s.Until)
 	}
 	return next

@@ -72,14 +72,14 @@ func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	}
 	var inTheWay []Action
 	for round, asked := 0, actions; ; round++ {
-		now := p.admit(p.gate, asked)
-		p.waiting, p.next = now.Wait, state.Sooner(p.next, now.Next)
+		begin, wait := p.admit(p.gate, asked)
+		p.waiting, p.next = wait, state.Sooner(p.next, p.gate.Next)
 		if round == 0 {
-			if err := p.simulate(ctx, now.Go); err != nil {
+			if err := p.simulate(ctx, begin); err != nil {
 				return err
 			}
 		}
-		refused, err := p.begin(ctx, now.Go)
+		refused, err := p.begin(ctx, begin)
 		if err != nil {
 			return err
 		}

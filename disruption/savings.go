@@ -38,7 +38,7 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 		}
 		rules := p.priceRules()
 		out.Next = rules.ScoreFalls(candidates)
-		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: p.seen, Candidates: candidates, Rules: rules, Quota: quota, Simulation: p.sim})
+		found, err := consolidation.Find(ctx, p.sim, candidates, rules, quota)
 		if err != nil {
 			return nil, err
 		}
@@ -70,9 +70,7 @@ func (p *Proposal) add(found *consolidation.Found) {
 
 // priceRules returns what an action must save by the options.
 func (f *Cluster) priceRules() *consolidation.Rules {
-	o := &f.opts.Consolidation
-	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving,
-		MinimumScore: o.MinimumScore, HalveScoreAfter: o.HalveScoreAfter, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
+	return consolidation.NewRules(f.seen, consolidation.Settings(f.opts.Consolidation))
 }
 
 // consolidationCandidates returns the nodes that may be removed to save money, sorted by name, and

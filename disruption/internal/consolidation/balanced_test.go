@@ -37,5 +37,5 @@ func balancedFleet(count int, price float64) (*Rules, []*state.StateNode) {
 			Offering: &cloudprovider.Offering{Price: price}})
 	}
 	f := &state.Cluster{PoolNames: []string{"web"}, Pools: map[string]*state.NodePool{"web": p}}
-	return NewRules(f, Options{}), p.Members
+	return NewRules(f, Settings{}), p.Members
 }

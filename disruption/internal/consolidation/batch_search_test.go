@@ -25,7 +25,7 @@ import (
 
 // searchOf returns a search among nodes of four CPUs, on demand for 1 or spot for 0.3, with
 // pods of the given number of CPUs on each.
-func searchOf(t *testing.T, opts Options, capacity string, pods ...[]string) *search {
+func searchOf(t *testing.T, opts Settings, capacity string, pods ...[]string) *search {
 	t.Helper()
 	list := func(cpu string) corev1.ResourceList {
 		return corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("20")}
@@ -70,8 +70,7 @@ func searchOf(t *testing.T, opts Options, capacity string, pods ...[]string) *se
 	opts.MaxSteps, opts.MaxNodes, opts.MinimumScore, opts.SpotFloor = 2_000_000, 25, 0.5, 15
 	bounds := admission.ReadBounds(f, nil, nil, &faults)
 	require.NoError(t, faults.Err())
-	s := newSearch(Input{Cluster: f, Candidates: f.Nodes, Rules: NewRules(f, opts),
-		Quota: admission.NewQuota(admission.New(f, bounds, false), budgets.Underutilized), Simulation: w})
+	s := newSearch(w, f.Nodes, NewRules(f, opts), admission.NewQuota(admission.New(f, bounds, false), budgets.Underutilized))
 	require.NoError(t, s.w.Refused)
 	s.e = s.w.Estimate(nil)
 	s.first = s.e
@@ -80,7 +79,7 @@ func searchOf(t *testing.T, opts Options, capacity string, pods ...[]string) *se
 
 // A pod goes to no node that is still to be tried.
 func TestNodesToBeTriedTakeNoPods(t *testing.T) {
-	s := searchOf(t, Options{}, "on-demand", []string{"1"}, []string{"2"}, []string{"3"})
+	s := searchOf(t, Settings{}, "on-demand", []string{"1"}, []string{"2"}, []string{"3"})
 	a, b, c := s.cluster.ByName["a"], s.cluster.ByName["b"], s.cluster.ByName["c"]
 	to := func() (engine, guess []string) {
 		sets, err := s.w.Try(context.Background(), []*state.StateNode{a}, nil)
@@ -118,7 +117,7 @@ func TestNodesToBeTriedTakeNoPods(t *testing.T) {
 // Of spot nodes that spot nodes must not replace, those are tried whose pods have
 // room on the others.
 func TestSpotNodesThatNeedNoOthers(t *testing.T) {
-	s := searchOf(t, Options{NoSpotToSpot: true}, "spot", []string{"1"}, []string{"1"}, []string{"2"}, []string{"3"})
+	s := searchOf(t, Settings{NoSpotToSpot: true}, "spot", []string{"1"}, []string{"1"}, []string{"2"}, []string{"3"})
 	all := slices.Clone(s.cluster.Nodes)
 	require.Equal(t, []string{"a", "b"}, names(s.grow(all)), "the pod of c would need a new node then")
 	bad := &simulation.CandidateSet{Targets: all, Outcome: rule.Forbid(rule.SpotToSpot, "")}

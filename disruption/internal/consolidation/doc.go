@@ -19,7 +19,7 @@
 // An action saves at least the amount that Options require, whichever option of its replacements is
 // launched. It never launches an instance type that it removes. A spot node is replaced by one spot
 // node only if there are Options.SpotFloor types to choose from. Pods move neither to settling
-// nodes (see [state.Cluster.Settling]) nor to nodes that are not initialized.
+// nodes (see [state.Cluster.Settles]) nor to nodes that are not initialized.
 //
 // Pods with a required topology spread, affinity or anti-affinity over zones, and pods that such
 // affinity selects, stay in their zones if the constraint is satisfied now, so that most actions

@@ -18,31 +18,25 @@ import (
 // Rules computes what an action must save to be worth doing.
 type Rules struct {
 	cluster *state.Cluster
-	opts    Options
+	opts    Settings
 	totals  map[string]poolTotals
 }
 
-// NewRules returns the rules for a cluster with some options.
-func NewRules(f *state.Cluster, opts Options) *Rules {
+// NewRules returns the rules for a cluster with some settings.
+func NewRules(f *state.Cluster, opts Settings) *Rules {
 	return &Rules{cluster: f, opts: opts, totals: totalsOf(f)}
 }
 
-// Options tune the search. Zero values have no defaults: zero means zero.
-type Options struct {
-	// MaxSteps bounds the work of the search, and MaxNodes the number of nodes that one action
-	// removes.
-	MaxSteps, MaxNodes int
-	// MinimumSaving and MinimumScore are what an action must save: an amount in USD per hour, and
-	// the ratio of the saved share of the pools' cost to the share of their disruption cost.
+// Settings are the ConsolidationOptions of package disruption, which documents the fields. Here zero values have
+// no defaults: zero means zero.
+type Settings struct {
+	FreePodsAreEmpty            bool
+	MaxSteps, MaxNodes          int
 	MinimumSaving, MinimumScore float64
-	// HalveScoreAfter is how long a node has no pod event until it needs half of MinimumScore; 0
-	// means that it always needs all.
-	HalveScoreAfter time.Duration
-	// NoSpotToSpot forbids replacing spot nodes by spot nodes.
-	NoSpotToSpot bool
-	// SpotFloor is the number of cheaper types that a spot node needs to be replaced by one spot
-	// node.
-	SpotFloor int
+	HalveScoreAfter             time.Duration
+	NoSpotToSpot                bool
+	SpotFloor                   int
+	NoReplacements              bool
 }
 
 // BalancedThreshold is the least score for pools with the policy Balanced. Karpenter uses the same

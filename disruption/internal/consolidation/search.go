@@ -18,20 +18,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Input is the input of a search.
-type Input struct {
-	// Cluster is the cluster as it was observed.
-	Cluster *state.Cluster
-	// Candidates are the nodes that may be removed, sorted by name.
-	Candidates []*state.StateNode
-	// Rules say what an action must save.
-	Rules *Rules
-	// Quota counts how many nodes budgets let go.
-	Quota *admission.Quota
-	// Simulation answers what-ifs. Nothing may have been accepted in it yet.
-	Simulation *simulation.Simulation
-}
-
 // Found is the result of a search.
 type Found struct {
 	// Sets are the sets that may be removed together, in the order in which they were found.
@@ -58,23 +44,25 @@ type Left struct {
 	Reason rule.Outcome
 }
 
-// Find runs a search. Its error is that of ctx.
-func Find(ctx context.Context, in Input) (*Found, error) {
-	s := newSearch(in)
-	defer s.w.Forget()
+// Find searches among candidates, the nodes that may be removed, sorted by name. w answers its what-ifs; nothing
+// may have been accepted in it yet. rules say what an action must save, and quota counts how many nodes budgets
+// let go. The error is that of ctx.
+func Find(ctx context.Context, w *simulation.Simulation, candidates []*state.StateNode, rules *Rules, quota *admission.Quota) (*Found, error) {
+	s := newSearch(w, candidates, rules, quota)
+	defer w.Forget()
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	s.report(ctx)
-	done := s.w.Stats // the work for reasons does not count as search
+	done := w.Stats // the work for reasons does not count as search
 	if err := s.withoutBudgets(ctx); err != nil {
 		return nil, err
 	}
 	return &Found{Sets: s.sets, Waiting: s.waiting, Left: s.leftAlone(), Truncated: s.truncated, Stats: done}, nil
 }
 
-func newSearch(in Input) *search {
-	return &search{cluster: in.Cluster, rules: in.Rules, w: in.Simulation, quota: in.Quota, candidates: in.Candidates,
+func newSearch(w *simulation.Simulation, candidates []*state.StateNode, rules *Rules, quota *admission.Quota) *search {
+	return &search{cluster: w.Cluster, rules: rules, w: w, quota: quota, candidates: candidates,
 		reasons: map[string]rule.Outcome{}, refused: map[string][]*state.StateNode{}, waits: map[string]bool{}, tried: map[string]bool{}}
 }
 

@@ -79,9 +79,6 @@ func (w *Simulation) readState() {
 // begin records the earlier decisions. The simulation has carried them out, except for new nodes.
 func (l *BindOrder) begin(begun []Decision) {
 	for i := range begun {
-		if len(begun[i].Nodes) == 0 {
-			continue
-		}
 		cs, name := l.w.setOf(&begun[i]), begun[i].Name
 		l.launch(cs.Nodes, name)
 		print := l.footprint(cs, name)

@@ -196,23 +196,17 @@ func (cs *CandidateSet) finish() {
 
 // sortReplacements sorts the new nodes by price, the highest first.
 func sortReplacements(cs *CandidateSet) {
-	order := make([]int, len(cs.Nodes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(cs.Nodes[b].Price(), cs.Nodes[a].Price()), strings.Compare(cs.Nodes[a].Name, cs.Nodes[b].Name))
+	nodes := make([]provisioning.NewNode, len(cs.Nodes))
+	copy(nodes, cs.Nodes)
+	slices.SortFunc(nodes, func(a, b provisioning.NewNode) int {
+		return cmp.Or(cmp.Compare(b.Price(), a.Price()), strings.Compare(a.Name, b.Name))
 	})
-	nodes, place := make([]provisioning.NewNode, len(order)), make([]int, len(order))
-	for to, from := range order {
-		nodes[to], place[from] = cs.Nodes[from], to
-	}
-	cs.Nodes = nodes
 	for i := range cs.Moves {
 		if r := cs.Moves[i].Replacement; r >= 0 {
-			cs.Moves[i].Replacement = place[r]
+			cs.Moves[i].Replacement = slices.IndexFunc(nodes, func(n provisioning.NewNode) bool { return n.Name == cs.Nodes[r].Name })
 		}
 	}
+	cs.Nodes = nodes
 }
 
 // Needy names the first pod of a node that goes to a new node; "" if there is none.

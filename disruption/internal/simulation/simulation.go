@@ -125,9 +125,12 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		w.pin()
 		w.BindOrder.begin(begun)
 	}
-	for _, name := range closedNodes(f, begun, config.Receivers) {
-		if i, found := w.At[name]; found && !w.Leaving[name] {
-			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+	// These nodes take no pod that is moved to save money.
+	for _, m := range f.Nodes {
+		_, settles := f.Settles(m)
+		rebooted := slices.ContainsFunc(begun, func(d Decision) bool { return d.Reboots && slices.Contains(d.Nodes, m.Name) })
+		if !w.Leaving[m.Name] && (m.Closed() || rebooted || settles && !config.Receivers[m.Name]) {
+			w.In.Nodes[w.At[m.Name]] = closedNode(w.In.Nodes[w.At[m.Name]])
 		}
 	}
 	w.Compile()
@@ -392,28 +395,6 @@ func (w *Simulation) plan(ctx context.Context, p *provisioning.Problem) (*provis
 		n.Pool = w.Cluster.Pools[n.Pool.Name].NodePool
 	}
 	return plan, nil
-}
-
-// closedNodes returns the names of the nodes that take no pod that is moved to save money. Settling
-// nodes are among them unless they are receivers.
-func closedNodes(f *state.Cluster, others []Decision, receivers map[string]bool) []string {
-	var out []string
-	for _, s := range f.Settling() {
-		if !receivers[s.Node] {
-			out = append(out, s.Node)
-		}
-	}
-	for _, a := range others {
-		if a.Reboots {
-			out = append(out, a.Nodes...)
-		}
-	}
-	for _, m := range f.Nodes {
-		if m.Closed() {
-			out = append(out, m.Name)
-		}
-	}
-	return out
 }
 
 // closedNode returns a copy of a node without room for more pods.

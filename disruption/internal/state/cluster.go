@@ -101,39 +101,25 @@ func (f *Cluster) readMembers(faults *Faults) {
 	}
 }
 
-// Settling is a node to which consolidation may move no pods for now.
-type Settling struct {
-	// Node is the name of the node.
-	Node string
-	// Until is when the node takes pods again; zero if that is unknown because the node is not
-	// initialized.
-	Until time.Time
-}
-
-// Settling lists the nodes that pods have come to or left within consolidateAfter, sorted by name.
-// Pods must not be moved to such nodes yet, or consolidation would fill and empty nodes in circles.
-// Pending pods, and pods of nodes on their way out, may still be bound to them. A node is
-// never listed if the consolidateAfter of its pool is Never or 0s, or if the pool is static, not
-// ready, being deleted or missing.
-func (f *Cluster) Settling() []Settling {
-	var out []Settling
-	for _, m := range f.Nodes {
-		if m.Pool == nil || !m.Managed() || m.Pool.Static() || !m.Pool.Ready() {
-			continue
-		}
-		after := m.Pool.ConsolidateAfter.Duration
-		if after == nil || *after <= 0 {
-			continue
-		}
-		since, known := f.LastPodEvent(m)
-		switch until := since.Add(*after); {
-		case !known:
-			out = append(out, Settling{Node: m.Name})
-		case until.After(f.Now):
-			out = append(out, Settling{Node: m.Name, Until: until})
-		}
+// Settles reports whether pods have come to a node or left it within consolidateAfter, and until when that
+// holds; zero if that is unknown because the node is not initialized. Consolidation must not move pods to
+// such a node yet, or it would fill and empty nodes in circles. Pending pods, and pods of nodes on their way
+// out, may still be bound to it. A node never settles if the consolidateAfter of its pool is Never or 0s, or
+// if the pool is static, not ready, being deleted or missing.
+func (f *Cluster) Settles(m *StateNode) (until time.Time, settles bool) {
+	if m.Pool == nil || !m.Managed() || m.Pool.Static() || !m.Pool.Ready() {
+		return time.Time{}, false
 	}
-	return out
+	after := m.Pool.ConsolidateAfter.Duration
+	if after == nil || *after <= 0 {
+		return time.Time{}, false
+	}
+	since, known := f.LastPodEvent(m)
+	if !known {
+		return time.Time{}, true
+	}
+	until = since.Add(*after)
+	return until, until.After(f.Now)
 }
 
 // LastPodEvent returns when consolidateAfter began to count: the last event of a pod or, without
