@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // Allow is Compile without a policy, and Compiled.Allow. The error lists the faults of the budgets,
@@ -69,7 +70,7 @@ func (c *Compiled) until(now time.Time, t int64, n *Counts, r Reason, best, fewe
 			}
 		}
 		if at := k.change(t); at.After(now) {
-			first = earlier(first, at)
+			first = order.Sooner(first, at)
 		}
 	}
 	if first.IsZero() {

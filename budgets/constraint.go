@@ -126,11 +126,3 @@ func (k *constraint) change(t int64) time.Time {
 	}
 	return time.Unix(soonest, 0)
 }
-
-// earlier returns the earlier of two instants; zero means never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}

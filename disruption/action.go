@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -237,7 +238,7 @@ func (a Action) drainedBy(now time.Time) time.Time {
 	if a.DrainBound == nil {
 		return a.DrainBy
 	}
-	return state.Sooner(a.DrainBy, now.Add(*a.DrainBound))
+	return order.Sooner(a.DrainBy, now.Add(*a.DrainBound))
 }
 
 // Result is the result of one or more rules.
@@ -310,21 +311,17 @@ func merge(results ...Result) Result {
 			out.Actions = append(out.Actions, a)
 		}
 		out.Blocked = append(out.Blocked, r.Blocked...)
-		out.Next = state.Sooner(out.Next, r.Next)
+		out.Next = order.Sooner(out.Next, r.Next)
 	}
 	slices.SortFunc(out.Blocked, Blocked.Compare)
-	out.Next = state.Sooner(out.Next, soonest(out.Blocked))
+	out.Next = order.Sooner(out.Next, soonest(out.Blocked))
 	return out
 }
 
 // sortActions sorts actions by age, the oldest first and those of unknown age last, then by name.
 func sortActions(list []Action) {
 	slices.SortFunc(list, func(a, b Action) int {
-		return cmp.Or(compareSince(a.Since, b.Since), strings.Compare(a.Targets[0].String(), b.Targets[0].String()),
+		return cmp.Or(order.Instants(a.Since, b.Since), strings.Compare(a.Targets[0].String(), b.Targets[0].String()),
 			strings.Compare(a.Targets[0].ProviderID, b.Targets[0].ProviderID))
 	})
-}
-
-func compareSince(a, b time.Time) int {
-	return cmp.Or(cmp.Compare(state.ZeroOrOne(a.IsZero()), state.ZeroOrOne(b.IsZero())), a.Compare(b))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -238,19 +239,19 @@ func (f *Cluster) drift() Result {
 	statuses := map[string]DriftStatus{}
 	for _, status := range f.Drifts() {
 		statuses[status.Node] = status
-		r.Next = state.Sooner(r.Next, status.Next)
+		r.Next = order.Sooner(r.Next, status.Next)
 	}
-	group := func(m *state.StateNode) (pool string, turn int) {
+	group := func(m *state.StateNode) (pool string, later bool) {
 		if m.Pool.Static() {
-			return m.PoolName, state.ZeroOrOne(m.Reservation() == "")
+			return m.PoolName, m.Reservation() == ""
 		}
-		return "", state.ZeroOrOne(m.CountMovable() > 0)
+		return "", m.CountMovable() > 0
 	}
 	slices.SortFunc(nodes, func(a, b *state.StateNode) int {
-		poolA, turnA := group(a)
-		poolB, turnB := group(b)
-		return cmp.Or(cmp.Compare(state.ZeroOrOne(poolA == ""), state.ZeroOrOne(poolB == "")), strings.Compare(poolA, poolB), cmp.Compare(turnA, turnB),
-			compareSince(statuses[a.Name].Since, statuses[b.Name].Since), strings.Compare(a.Name, b.Name))
+		poolA, laterA := group(a)
+		poolB, laterB := group(b)
+		return cmp.Or(order.Bools(poolA == "", poolB == ""), strings.Compare(poolA, poolB), order.Bools(laterA, laterB),
+			order.Instants(statuses[a.Name].Since, statuses[b.Name].Since), strings.Compare(a.Name, b.Name))
 	})
 	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
 	for _, m := range nodes {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // emptiness proposes to delete empty nodes of dynamic pools, by descending SavingsRatio and then by
@@ -48,7 +48,7 @@ func without(blocked []Blocked, rules ...rule.Rule) []Blocked {
 func soonest(blocked []Blocked) time.Time {
 	var first time.Time
 	for _, b := range blocked {
-		first = state.Sooner(first, b.Until)
+		first = order.Sooner(first, b.Until)
 	}
 	return first
 }

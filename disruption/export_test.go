@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -92,13 +92,13 @@ func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 // order of nodes that are equally urgent to repair, and which nodes static pools give up.
 func (f *Cluster) Next() time.Time {
 	r := f.Actions()
-	next := state.Sooner(r.Next, f.Pace(r.Actions).Next)
+	next := order.Sooner(r.Next, f.Pace(r.Actions).Next)
 	for _, method := range []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation} {
 		_, blocked := f.Candidates(method)
-		next = state.Sooner(next, soonest(blocked))
+		next = order.Sooner(next, soonest(blocked))
 	}
 	for _, s := range f.Settling() {
-		next = state.Sooner(next, s.Until)
+		next = order.Sooner(next, s.Until)
 	}
 	return next
 }

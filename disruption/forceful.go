@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
@@ -116,7 +117,7 @@ func compareNotices(a, b cloudprovider.Interruption) int {
 // compareInterrupted orders actions on nodes that are sorted by name already.
 func compareInterrupted(a, b Action) int {
 	kind := func(a Action) int { return urgency(cloudprovider.InterruptionKind(a.Cause)) }
-	return cmp.Or(compareSince(a.DrainBy, b.DrainBy), cmp.Compare(kind(a), kind(b)))
+	return cmp.Or(order.Instants(a.DrainBy, b.DrainBy), cmp.Compare(kind(a), kind(b)))
 }
 
 // ignores says why a notice requires no action; "" if it requires one.
@@ -150,7 +151,7 @@ func (f *Cluster) interrupt(out *interruptions, m *state.StateNode, notices []cl
 	a.Cause, a.Since = string(decides.Kind), decides.At
 	a.Detail = cmp.Or(decides.Detail, "the cloud gave notice: "+string(decides.Kind))
 	for _, n := range notices {
-		a.DrainBy = state.Sooner(a.DrainBy, n.Deadline)
+		a.DrainBy = order.Sooner(a.DrainBy, n.Deadline)
 		if n.Kind == cloudprovider.InterruptionSpot || n.Kind == cloudprovider.InterruptionReservation {
 			if key, ok := offeringKey(m); ok {
 				out.Unavailable = append(out.Unavailable, key)
@@ -192,7 +193,7 @@ func (f *Cluster) overdue() Result {
 			continue
 		}
 		late, next, overdue := nodeclaim.Overdue(f.seen.Now, m.NodeClaim, m.Node.Node, &timeouts)
-		r.Next = state.Sooner(r.Next, next)
+		r.Next = order.Sooner(r.Next, next)
 		if overdue {
 			a := actionOn(m, late.Reason, Delete)
 			a.Since = late.At()
@@ -292,7 +293,7 @@ func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 		return !due.After(at) // time makes no difference until there is a newer list
 	}
 	if due.After(f.seen.Now) {
-		r.Next = state.Sooner(r.Next, due)
+		r.Next = order.Sooner(r.Next, due)
 		return false
 	}
 	return true
@@ -341,7 +342,7 @@ func (f *Cluster) expiration() Result {
 		switch {
 		case !expires || m.Marked():
 		case due.After(f.seen.Now):
-			r.Next = state.Sooner(r.Next, due)
+			r.Next = order.Sooner(r.Next, due)
 		default:
 			a := actionOn(m, Expired, Delete)
 			a.Since = due

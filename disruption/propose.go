@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -70,7 +71,7 @@ func (f *Cluster) propose(ctx context.Context) (p *Proposal, err error) {
 	p.Actions, p.Waiting = slices.Concat(d.accepted, p.Actions), slices.Concat(d.waiting, p.Waiting)
 	p.Blocked = slices.Concat(rules.Blocked, d.blocked, p.Blocked)
 	slices.SortFunc(p.Blocked, Blocked.Compare)
-	p.Next = state.Sooner(rules.Next, d.next, p.Next)
+	p.Next = order.Sooner(rules.Next, d.next, p.Next)
 	p.Ignored, p.Unavailable, p.Warnings, p.cluster = notices.Ignored, notices.Unavailable, f.Warnings(), f
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -73,7 +74,7 @@ func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	var inTheWay []Action
 	for round, asked := 0, actions; ; round++ {
 		begin, wait := p.admit(p.gate, asked)
-		p.waiting, p.next = wait, state.Sooner(p.next, p.gate.Next)
+		p.waiting, p.next = wait, order.Sooner(p.next, p.gate.Next)
 		if round == 0 {
 			if err := p.simulate(ctx, begin); err != nil {
 				return err
@@ -297,7 +298,7 @@ func (p *proposer) foretell() {
 			for _, pod := range d.Endless {
 				a.held = append(a.held, pod.Pod)
 			}
-			p.next = state.Sooner(p.next, d.Next)
+			p.next = order.Sooner(p.next, d.Next)
 			if text := heldText(d); text != "" {
 				a.Detail += "; " + text
 			}
@@ -317,7 +318,7 @@ func (p *proposer) foretell() {
 func (p *proposer) awaitHolds() {
 	for _, m := range p.seen.Nodes {
 		if m.Leaving {
-			p.next = state.Sooner(p.next, p.seen.Departs(m, time.Time{}).Next)
+			p.next = order.Sooner(p.next, p.seen.Departs(m, time.Time{}).Next)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // RebootsSpent is the OperationCause of a Replace or Delete instead of a Reboot: the node was rebooted twice
@@ -60,7 +61,7 @@ func (f *Cluster) repair() Result {
 	}
 	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.Healthy), s.blocked...)
 	for _, m := range f.seen.Nodes {
-		r.Next = state.Sooner(r.Next, m.Sick.Next)
+		r.Next = order.Sooner(r.Next, m.Sick.Next)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // consolidate searches for cheaper ways to run the pods of the cluster, in the state with the
@@ -44,7 +45,7 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 		}
 		out.add(found)
 	}
-	out.Next = state.Sooner(out.Next, soonest(out.Blocked), quota.Next, quota.Admission.Next, p.shortagesEnd())
+	out.Next = order.Sooner(out.Next, soonest(out.Blocked), quota.Next, quota.Admission.Next, p.shortagesEnd())
 	return out, nil
 }
 
@@ -162,7 +163,7 @@ func (f *Cluster) shortagesEnd() time.Time {
 	var first time.Time
 	for _, s := range f.in.UnavailableOfferings {
 		if end := s.At.Add(UnavailableHold); end.After(f.seen.Now) {
-			first = state.Sooner(first, end)
+			first = order.Sooner(first, end)
 		}
 	}
 	return first

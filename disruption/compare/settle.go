@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -248,8 +249,8 @@ func following(p *disruption.Proposal) (actions []disruption.Action) {
 // because of recent pod events; zero if there is none.
 func nextTurn(p *disruption.Proposal, now time.Time) (next time.Time) {
 	sooner := func(t time.Time) {
-		if t.After(now) && (next.IsZero() || t.Before(next)) {
-			next = t
+		if t.After(now) {
+			next = order.Sooner(next, t)
 		}
 	}
 	for _, x := range p.Waiting {

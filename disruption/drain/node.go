@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
@@ -59,9 +60,9 @@ func Bound(now time.Time, claim *v1.NodeClaim, by time.Time, bound *time.Duratio
 		return nil
 	}
 	end, _ := Deadline(now, claim) // an unreadable deadline is replaced
-	end = earlier(end, by)
+	end = order.Sooner(end, by)
 	if bound != nil {
-		end = earlier(end, now.Add(*bound))
+		end = order.Sooner(end, now.Add(*bound))
 	}
 	have := claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]
 	text := ""
@@ -78,14 +79,6 @@ func Bound(now time.Time, claim *v1.NodeClaim, by time.Time, bound *time.Duratio
 	}
 	metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.NodeClaimTerminationTimestampAnnotationKey, text)
 	return c
-}
-
-// earlier returns the earlier of two instants; zero means never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // CloseNode returns a Node that accepts no more pods, for the beginning of its drain: with the
@@ -157,7 +150,7 @@ func (n *Node) begin(kind string, o metav1.Object, now time.Time) error {
 	if at == nil {
 		return nil
 	}
-	n.Since = earlier(n.Since, at.Time)
+	n.Since = order.Sooner(n.Since, at.Time)
 	if at.After(now.Add(Minimum)) {
 		return fmt.Errorf("%s %q: metadata.deletionTimestamp: %s lies in the future, and the drain does not end before; compare the clock of this program with that of the API server",
 			kind, o.GetName(), at.UTC().Format(time.RFC3339))

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -41,20 +42,14 @@ func Plan(now time.Time, in Input, opts *Options) (Result, error) {
 	}
 	d := &planner{now: now, opts: opts}
 	d.compile(in.Budgets)
-	order := make([]*Node, len(in.Nodes))
+	nodes := make([]*Node, len(in.Nodes))
 	for i := range in.Nodes {
-		order[i] = &in.Nodes[i]
+		nodes[i] = &in.Nodes[i]
 	}
-	slices.SortFunc(order, func(a, b *Node) int {
-		if x, y := a.Deadline.IsZero(), b.Deadline.IsZero(); x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(nodes, func(a, b *Node) int {
+		return cmp.Or(order.Instants(a.Deadline, b.Deadline), cmp.Compare(a.Name, b.Name))
 	})
-	for _, n := range order {
+	for _, n := range nodes {
 		d.node(n)
 	}
 	slices.SortFunc(d.plan.Nodes, func(a, b NodePlan) int { return cmp.Compare(a.Node, b.Node) })
@@ -117,8 +112,8 @@ type waitingPod struct {
 
 // at notes an instant at which the plan can change.
 func (d *planner) at(t time.Time) {
-	if t.After(d.now) && (d.plan.Next.IsZero() || t.Before(d.plan.Next)) {
-		d.plan.Next = t
+	if t.After(d.now) {
+		d.plan.Next = order.Sooner(d.plan.Next, t)
 	}
 }
 
@@ -168,13 +163,8 @@ func (d *planner) node(n *Node) {
 
 // compareWaiting orders pods by the order of eviction.
 func compareWaiting(a, b *waitingPod) int {
-	ready := func(p *waitingPod) int {
-		if p.Ready == corev1.ConditionTrue {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.step.Group, b.step.Group), cmp.Compare(a.Priority, b.Priority), cmp.Compare(ready(a), ready(b)),
+	return cmp.Or(cmp.Compare(a.step.Group, b.step.Group), cmp.Compare(a.Priority, b.Priority),
+		order.Bools(a.Ready == corev1.ConditionTrue, b.Ready == corev1.ConditionTrue),
 		cmp.Compare(b.Grace, a.Grace), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 

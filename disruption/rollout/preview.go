@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // Pace returns how many more nodes of a pool may begin to be replaced at an instant, while
@@ -124,13 +125,7 @@ func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error)
 		out.Finish = time.Time{}
 	}
 	slices.SortStableFunc(out.Moves, func(a, b Move) int {
-		if x, y := a.Start.IsZero(), b.Start.IsZero(); x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.NodePool, b.NodePool), cmp.Compare(a.Wave, b.Wave))
+		return cmp.Or(order.Instants(a.Start, b.Start), cmp.Compare(a.NodePool, b.NodePool), cmp.Compare(a.Wave, b.Wave))
 	})
 	return out, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // firstToGo returns pods in the order in which the ReplicaSet controller of Kubernetes deletes them
@@ -25,26 +27,15 @@ func firstToGo(pods, related []*Pod, now time.Time) []*Pod {
 	pods = slices.Clone(pods)
 	slices.SortStableFunc(pods, func(a, b *Pod) int {
 		return cmp.Or(
-			boolean(a.Spec.NodeName != "", b.Spec.NodeName != ""),
-			boolean(a.Status.Phase != corev1.PodPending, b.Status.Phase != corev1.PodPending),
-			boolean(a.ready(), b.ready()),
+			order.Bools(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+			order.Bools(a.Status.Phase != corev1.PodPending, b.Status.Phase != corev1.PodPending),
+			order.Bools(a.ready(), b.ready()),
 			cmp.Compare(a.deletionCost(), b.deletionCost()),
 			cmp.Compare(onNode[b.Spec.NodeName], onNode[a.Spec.NodeName]),
 			younger(a, b, now),
 		)
 	})
 	return pods
-}
-
-// boolean compares two flags: false comes first.
-func boolean(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // deletionCost returns the value of the annotation controller.kubernetes.io/pod-deletion-cost; zero

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // FromLabels returns the Set that describes labels as they are: an In with one
@@ -31,7 +32,7 @@ func FromLabels(labels map[string]string, v *Vocabulary) Set {
 	slices.SortFunc(found, func(a, b label) int {
 		return cmp.Or(
 			cmp.Compare(a.key, b.key),
-			-compareBool(a.name == a.key, b.name == b.key),
+			-order.Bools(a.name == a.key, b.name == b.key),
 			cmp.Compare(a.name, b.name),
 		)
 	})
@@ -42,16 +43,6 @@ func FromLabels(labels map[string]string, v *Vocabulary) Set {
 		}
 	}
 	return Set{reqs: reqs}
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // FromNodeSelectorRequirements returns the conjunction of requirements of the node affinity of a

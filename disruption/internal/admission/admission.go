@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // Admission decides which actions may begin, one after the other.
@@ -55,7 +56,7 @@ func New(f *state.Cluster, bounds []*Bound, atOnce bool) *Admission {
 // for a PodDisruptionBudget.
 func (g *Admission) foresee(m *state.StateNode) {
 	for _, p := range m.PodViews {
-		g.Next = state.Sooner(g.Next, p.HeldUntil)
+		g.Next = order.Sooner(g.Next, p.HeldUntil)
 	}
 }
 
@@ -100,21 +101,21 @@ func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
 		return nil
 	}
 	need := map[*share]int{}
-	var order []*share
+	var shares []*share
 	for _, m := range members {
 		if a.Reason == budgets.Unhealthy && !m.Initialized() {
 			continue
 		}
 		for _, s := range g.ledger.of(m) {
 			if need[s] == 0 {
-				order = append(order, s)
+				shares = append(shares, s)
 			}
 			need[s]++
 		}
 	}
-	for _, s := range order {
+	for _, s := range shares {
 		allowance := s.compiled.Allow(g.cluster.Now, s.counts, a.Reason)
-		g.Next = state.Sooner(g.Next, allowance.Until)
+		g.Next = order.Sooner(g.Next, allowance.Until)
 		if allowance.Nodes < need[s] {
 			return &Refusal{For: s.String(), Allowance: allowance, Until: allowance.Until,
 				Why: fmt.Sprintf("%s of %s lets %s go%s", allowance.Decider, s, words.Plural(allowance.Limit, "node"), countedText(s.counts.Consuming(a.Reason)))}

@@ -9,6 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // Quota counts how many further nodes budgets allow to be removed for one reason.
@@ -76,7 +77,7 @@ func (q *Quota) take(m *state.StateNode) *share {
 			q.left[s] = q.said[s].Nodes
 		}
 		if q.left[s] <= 0 {
-			q.Next = state.Sooner(q.Next, q.said[s].Until)
+			q.Next = order.Sooner(q.Next, q.said[s].Until)
 			return s
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -266,7 +267,7 @@ func (f *Rules) scoreShare(m *state.StateNode) (share float64, falls time.Time) 
 func (f *Rules) ScoreFalls(nodes []*state.StateNode) (first time.Time) {
 	for _, m := range nodes {
 		_, falls := f.scoreShare(m)
-		first = state.Sooner(first, falls)
+		first = order.Sooner(first, falls)
 	}
 	return first
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // rankWorth is the waiting time that one step of priority is worth: a node that has waited so much
@@ -115,7 +116,7 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 			out.Unhealthy = true
 			since := latest(c.LastTransitionTime.Time, node.CreationTimestamp.Time, rebooted).Add(p.TolerationDuration)
 			if since.After(now) {
-				out.Next = earlier(out.Next, since)
+				out.Next = order.Sooner(out.Next, since)
 				continue
 			}
 			due = append(due, complaint{p, c, since})
@@ -131,11 +132,11 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 		if b := c.policy.TerminationGracePeriod; b != nil && (out.Bound == nil || *b < *out.Bound) {
 			out.Bound = b
 		}
-		out.Turn = earlier(out.Turn, c.since.Add(-time.Duration(c.policy.rank)*rankWorth))
+		out.Turn = order.Sooner(out.Turn, c.since.Add(-time.Duration(c.policy.rank)*rankWorth))
 	}
 	if out.Action == cloudprovider.RebootNode && rebootsSpent.After(now) {
 		out.Action, out.Spent = cloudprovider.ReplaceNode, true
-		out.Next = earlier(out.Next, rebootsSpent)
+		out.Next = order.Sooner(out.Next, rebootsSpent)
 	}
 	return out
 }
@@ -143,13 +144,8 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 // compareComplaints orders complaints by precedence: the more disruptive action, the higher
 // priority, the earlier time, and the condition type by name.
 func compareComplaints(a, b complaint) int {
-	reboots := func(c complaint) int {
-		if c.policy.Action == cloudprovider.RebootNode {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(reboots(a), reboots(b)), cmp.Compare(b.policy.Priority, a.policy.Priority),
+	reboots := func(c complaint) bool { return c.policy.Action == cloudprovider.RebootNode }
+	return cmp.Or(order.Bools(reboots(a), reboots(b)), cmp.Compare(b.policy.Priority, a.policy.Priority),
 		a.since.Compare(b.since), strings.Compare(string(a.condition.Type), string(b.condition.Type)),
 		strings.Compare(a.condition.Reason, b.condition.Reason))
 }
@@ -162,12 +158,4 @@ func latest(times ...time.Time) time.Time {
 		}
 	}
 	return last
-}
-
-// earlier returns the earlier of two instants; zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -215,6 +216,6 @@ func (f *Cluster) readInstances(faults *Faults) {
 }
 
 func compareInstances(a, b *cloudprovider.Instance) int {
-	return cmp.Or(cmp.Compare(ZeroOrOne(b.Deleting), ZeroOrOne(a.Deleting)), strings.Compare(a.Name, b.Name),
+	return cmp.Or(order.Bools(b.Deleting, a.Deleting), strings.Compare(a.Name, b.Name),
 		a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.NodePool, b.NodePool))
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // LaunchAhead is how long before the forced end of a pod its new place is planned for. A node
@@ -32,7 +33,7 @@ type Departure struct {
 // replacement of its node is being launched.
 func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
 	end, _ := drain.Deadline(f.Now, m.NodeClaim) // a bound that cannot be read is replaced: see drain.Bound
-	end = Sooner(end, by)
+	end = order.Sooner(end, by)
 	free := m.IsTrue(v1.ConditionTypeInstanceTerminating) || m.Underway && !m.Leaving
 	var d Departure
 	for _, p := range m.PodViews {
@@ -49,7 +50,7 @@ func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
 		if due.IsZero() {
 			d.Endless = append(d.Endless, p)
 		}
-		d.Next = Sooner(d.Next, due)
+		d.Next = order.Sooner(d.Next, due)
 	}
 	return d
 }
@@ -59,7 +60,7 @@ func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
 func (p *PodView) placeDue(deadline time.Time) time.Time {
 	end := p.HeldUntil
 	if !deadline.IsZero() {
-		end = Sooner(end, deadline.Add(-drain.ObservePod(p.Pod, nil).Grace))
+		end = order.Sooner(end, deadline.Add(-drain.ObservePod(p.Pod, nil).Grace))
 	}
 	if end.IsZero() {
 		return end

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -89,21 +88,3 @@ func NameOf(p *corev1.Pod) types.NamespacedName {
 
 // PodObject returns the name of a pod as messages show it.
 func PodObject(p *corev1.Pod) string { return fmt.Sprintf("Pod %q", p.Namespace+"/"+p.Name) }
-
-// Sooner returns the earliest of some instants; zero is never.
-func Sooner(instants ...time.Time) (first time.Time) {
-	for _, at := range instants {
-		if first.IsZero() || !at.IsZero() && at.Before(first) {
-			first = at
-		}
-	}
-	return first
-}
-
-// ZeroOrOne returns 0 for false and 1 for true.
-func ZeroOrOne(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -79,7 +80,7 @@ func keyOf(b *policyv1.PodDisruptionBudget) pdbKey {
 func sortedPDBs(list []*PDB, faults *Faults) []*PDB {
 	slices.SortFunc(list, func(a, b *PDB) int {
 		return cmp.Or(comparePDBs(a, b), cmp.Compare(a.Allowed, b.Allowed),
-			cmp.Compare(ZeroOrOne(!a.health.Protects("")), ZeroOrOne(!b.health.Protects(""))), cmp.Compare(ZeroOrOne(b.never), ZeroOrOne(a.never)),
+			order.Bools(!a.health.Protects(""), !b.health.Protects("")), order.Bools(b.never, a.never),
 			cmp.Compare(len(a.disrupts), len(b.disrupts)), slices.Compare(slices.Sorted(maps.Keys(a.disrupts)), slices.Sorted(maps.Keys(b.disrupts))),
 			strings.Compare(a.selector.String(), b.selector.String()))
 	})
