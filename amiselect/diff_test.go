@@ -30,14 +30,16 @@ func TestDiff(t *testing.T) {
 	nodes[3].ImageID = "ami-x86std20240605" // had drifted before
 	nodes = append(nodes,
 		amiselect.Node{Name: "settled", NodePool: "a", ImageID: "ami-x86std20240807", InstanceType: m5},
-		amiselect.Node{Name: "unknown", NodePool: "a", InstanceType: m5})
+		amiselect.Node{Name: "unknown", NodePool: "a", InstanceType: m5},
+		amiselect.Node{Name: "c-gpu", NodePool: "c", ImageID: "ami-x86std20240807", InstanceType: g5},
+		amiselect.Node{Name: "c-typeless", NodePool: "c", ImageID: "ami-x86std20240703"})
 	r, err := amiselect.Diff(old, next, nodes)
 	require.NoError(t, err)
 	var names []string
 	for _, n := range r.Drifted {
 		names = append(names, n.Name)
 	}
-	require.Equal(t, []string{"a-3", "a-0", "a-1", "a-2", "b-0", "b-1"}, names)
+	require.Equal(t, []string{"a-3", "a-0", "a-1", "a-2", "b-0", "b-1", "c-gpu", "c-typeless"}, names)
 	require.Equal(t, []string{"settled"}, r.NoLongerDrifted)
 	require.Equal(t, []string{"unknown"}, r.Unjudged)
 	require.Empty(t, r.Kept)
@@ -45,6 +47,8 @@ func TestDiff(t *testing.T) {
 	require.False(t, r.Drifted[1].Already)
 	require.Equal(t, "ami-x86std20240807", r.Drifted[1].To.ID)
 	require.Equal(t, amiselect.CodeRelease, r.Drifted[1].Explanation.Code)
+	require.Equal(t, "ami-x86nvidia20240807", r.Drifted[6].To.ID, "an image of another variant is replaced")
+	require.Empty(t, r.Drifted[7].To.ID, "the type is not known, nor what it boots")
 
 	same, err := amiselect.Diff(old, old, fleet("a", "ami-x86std20240703", 1))
 	require.NoError(t, err)
@@ -54,24 +58,6 @@ func TestDiff(t *testing.T) {
 	first, err := amiselect.Diff(amiselect.Selection{}, next, nodes[3:4])
 	require.NoError(t, err)
 	require.False(t, first.Drifted[0].Already)
-}
-
-func TestDiffOfMachines(t *testing.T) {
-	old, next := selections(t)
-	nodes := []amiselect.Node{
-		{Name: "gpu", ImageID: "ami-x86nvidia20240703", InstanceType: g5},
-		{Name: "wrong", ImageID: "ami-x86std20240807", InstanceType: g5},
-		{Name: "typeless", ImageID: "ami-x86std20240703"},
-		{Name: "inf", ImageID: "ami-x86neuron20240807", InstanceType: inf2},
-	}
-	r, err := amiselect.Diff(old, next, nodes)
-	require.NoError(t, err)
-	to := map[string]string{}
-	for _, m := range r.Drifted {
-		to[m.Name] = m.To.ID
-	}
-	require.Equal(t, map[string]string{"gpu": "ami-x86nvidia20240807", "wrong": "ami-x86nvidia20240807", "typeless": ""}, to)
-	require.Equal(t, []string{"inf"}, r.NoLongerDrifted)
 }
 
 func TestDiffFaults(t *testing.T) {

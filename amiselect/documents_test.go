@@ -9,36 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
-// TestWaysToPin: the ways to pin one image that Karpenter's documentation names
-// select it, and go on to do so when there is a newer one; tags and @latest move.
-func TestWaysToPin(t *testing.T) {
-	const name = "amazon-eks-node-al2023-x86_64-standard-1.31-v20240219"
-	image := amazons("ami-052c9ea013e6e3567", name, "x86_64", "2024-02-19")
-	image.Tags = map[string]string{"karpenter.sh/discovery": "shop", "environment": "prod"}
-	newer := amazons("ami-newer", "amazon-eks-node-al2023-x86_64-standard-1.31-v20240807", "x86_64", "2024-08-07")
-	newer.Tags = image.Tags
-	tags := []amiselect.Term{{Tags: map[string]string{"karpenter.sh/discovery": "shop", "environment": "prod"}}}
-	for _, tt := range []struct {
-		terms []amiselect.Term
-		moves bool
-	}{
-		{alias("al2023@v20240219"), false},
-		{[]amiselect.Term{{Name: name}}, false},
-		{[]amiselect.Term{{ID: image.ID}}, false},
-		{tags, true},
-		{alias("al2023@latest"), true},
-		{[]amiselect.Term{{Name: "amazon-eks-node-al2023-*"}}, true},
-	} {
-		require.Equal(t, !tt.moves, tt.terms[0].Static())
-		before, ok := mustSelect(t, tt.terms, []amiselect.Image{image}, on("1.31")).For(m5)
-		require.True(t, ok)
-		require.Equal(t, image.ID, before.ID)
-		s := mustSelect(t, tt.terms, []amiselect.Image{image, newer}, on("1.31"))
-		_, drifted := s.DriftedOn(image.ID, m5)
-		require.Equal(t, tt.moves, drifted, tt.terms)
-	}
-}
-
 // TestQueriesWithAnswers: once the parameters of an alias are answered, their
 // images are asked for by id.
 func TestQueriesWithAnswers(t *testing.T) {

@@ -102,26 +102,6 @@ func TestDriftedAlias(t *testing.T) {
 	}
 }
 
-// TestKubernetesUpgrade: an alias with a version follows the control plane.
-func TestKubernetesUpgrade(t *testing.T) {
-	images := append(al2023("1.30", "20240807"), al2023("1.31", "20240807")...)
-	pin := alias("al2023@v20240807")
-	before, after := mustSelect(t, pin, images, on("1.30")), mustSelect(t, pin, images, on("1.31"))
-	old, _ := before.For(m5)
-	require.Equal(t, "ami-x86std20240807k30", old.ID)
-	_, drifted := before.DriftedOn(old.ID, m5)
-	require.False(t, drifted)
-	reason, drifted := after.DriftedOn(old.ID, m5)
-	require.True(t, drifted)
-	require.Equal(t, amiselect.CodeKubernetesVersion, reason.Code)
-	require.Equal(t, "ami-x86std20240807", reason.ReplacementID)
-
-	// An id does not.
-	byID := []amiselect.Term{{ID: old.ID}}
-	_, drifted = mustSelect(t, byID, images, on("1.31")).Drifted(old.ID)
-	require.False(t, drifted)
-}
-
 func TestDriftedOn(t *testing.T) {
 	images := al2023("1.31", "20240703", "20240807")
 	s := mustSelect(t, alias("al2023@latest"), images, on("1.31"))

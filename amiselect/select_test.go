@@ -29,13 +29,7 @@ func TestSelectTerms(t *testing.T) {
 		amazons("ami-a", "web-amazon", "x86_64", "2024-02-15"),
 		foreign, market, old, pending,
 	}
-	tags := func(kv ...string) (out map[string]string) {
-		out = map[string]string{}
-		for i := 0; i < len(kv); i += 2 {
-			out[kv[i]] = kv[i+1]
-		}
-		return out
-	}
+	type tags = map[string]string
 	type terms = []amiselect.Term
 	for _, tt := range []struct {
 		name  string
@@ -51,14 +45,14 @@ func TestSelectTerms(t *testing.T) {
 		{"by name of self", terms{{Name: "web-*", Owner: "self"}}, []string{"ami-2", "ami-3"}, ""},
 		{"by name of an account", terms{{Name: "web-*", Owner: "999988887777"}}, []string{"ami-f"}, ""},
 		{"by name of the marketplace", terms{{Name: "web-?", Owner: "aws-marketplace"}}, []string{"ami-m"}, ""},
-		{"by tags: all owners", terms{{Tags: tags("env", "prod")}}, []string{"ami-f", "ami-3"}, ""},
-		{"by tags of an owner", terms{{Tags: tags("env", "prod"), Owner: "self"}}, []string{"ami-3", "ami-1"}, ""},
-		{"by the existence of a tag, even if empty", terms{{Tags: tags("ci", "*")}}, []string{"ami-1"}, ""},
-		{"by a pattern of a tag", terms{{Tags: tags("env", "st*")}}, []string{"ami-2"}, ""},
-		{"fields are ANDed", terms{{Name: "web-*", Tags: tags("env", "prod")}}, []string{"ami-3", "ami-1"}, ""},
-		{"terms are ORed", terms{{Name: "web-1"}, {Tags: tags("env", "stage")}, {ID: "ami-3"}}, []string{"ami-2", "ami-3"}, ""},
+		{"by tags: all owners", terms{{Tags: tags{"env": "prod"}}}, []string{"ami-f", "ami-3"}, ""},
+		{"by tags of an owner", terms{{Tags: tags{"env": "prod"}, Owner: "self"}}, []string{"ami-3", "ami-1"}, ""},
+		{"by the existence of a tag, even if empty", terms{{Tags: tags{"ci": "*"}}}, []string{"ami-1"}, ""},
+		{"by a pattern of a tag", terms{{Tags: tags{"env": "st*"}}}, []string{"ami-2"}, ""},
+		{"fields are ANDed", terms{{Name: "web-*", Tags: tags{"env": "prod"}}}, []string{"ami-3", "ami-1"}, ""},
+		{"terms are ORed", terms{{Name: "web-1"}, {Tags: tags{"env": "stage"}}, {ID: "ami-3"}}, []string{"ami-2", "ami-3"}, ""},
 		{"deprecated images come last", terms{{ID: "ami-old"}, {ID: "ami-1"}}, []string{"ami-1"}, ""},
-		{"but they come", terms{{Tags: tags("env", "old")}}, []string{"ami-old"}, ""},
+		{"but they come", terms{{Tags: tags{"env": "old"}}}, []string{"ami-old"}, ""},
 		{"also in the list", terms{{ID: "ami-old"}, {ID: "ami-3"}}, []string{"ami-3", "ami-old"}, ""},
 		{"images must be available", terms{{ID: "ami-p"}}, nil, `amiSelectorTerms[0] (id "ami-p"): 1 passed over, the first: ami-p (web-7) is in state pending, not available`},
 		{"of an architecture of nodes", terms{{ID: "ami-4"}}, nil, "ami-4 (web-3-mac) has architecture x86_64_mac, nodes boot x86_64 or arm64"},

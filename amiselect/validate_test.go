@@ -3,6 +3,7 @@ package amiselect_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,16 +130,7 @@ func FuzzTerms(f *testing.F) {
 		}
 		for _, i := range images {
 			_, drifted := s.Drifted(i.ID)
-			require.Equal(t, !drifted, contains(s, i.ID))
+			require.Equal(t, !drifted, slices.Contains(ids(s), i.ID))
 		}
 	})
-}
-
-func contains(s amiselect.Selection, id string) bool {
-	for _, i := range s.Images() {
-		if i.ID == id {
-			return true
-		}
-	}
-	return false
 }
