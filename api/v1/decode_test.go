@@ -2,7 +2,6 @@ package v1_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -223,12 +222,6 @@ func TestDecodeFaults(t *testing.T) {
 	}
 }
 
-func TestDecodeDuplicatesInJSON(t *testing.T) {
-	_, err := v1.Decode([]byte(`{"apiVersion":"karpenter.sh/v1","kind":"NodePool","spec":{"weight":1,"weight":2,"weight":3,"limits":{"cpu":1,"cpu":1}}}`))
-	require.EqualError(t, err, `NodePool: spec.limits[cpu]: Duplicate value: "cpu": the key appears more than once in this object; keep one; `+
-		`spec.weight: Duplicate value: "weight": the key appears more than once in this object; keep one`)
-}
-
 func TestDecodeKinds(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:               `decode: kind: Required value: use NodePool, NodeClaim or NodeOverlay`,
@@ -347,18 +340,6 @@ func TestDecodeIntoLeavesTheTargetAloneOnAFault(t *testing.T) {
 		err = v1.DecodeInto([]byte(`{kind: NodePool, apiVersion: karpenter.sh/v1}`), kind, target)
 		require.ErrorContains(t, err, "want a pointer to a struct that is not nil")
 	}
-}
-
-func TestDecodeErrorAs(t *testing.T) {
-	_, err := v1.DecodeAll([]byte("a: [\n---\nkind: NodePool\napiVersion: karpenter.sh/v1\nspec: {x: 1}\n"))
-	var de *v1.DecodeError
-	require.ErrorAs(t, err, &de)
-	require.Error(t, de.Err)
-	require.Len(t, de.Unwrap(), 1)
-	joined, ok := err.(interface{ Unwrap() []error })
-	require.True(t, ok)
-	require.Len(t, joined.Unwrap(), 2)
-	require.False(t, errors.Is(err, os.ErrNotExist))
 }
 
 func TestDecodeDeepNesting(t *testing.T) {

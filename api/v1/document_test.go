@@ -151,6 +151,7 @@ func TestLinesOfFields(t *testing.T) {
 	var broken *v1.DecodeError
 	require.ErrorAs(t, err, &broken)
 	require.Equal(t, 3, broken.Line)
+	require.ErrorIs(t, err, broken.Err)
 }
 
 // Some short texts are numbers that nobody can work out. They are faults, and found

@@ -45,15 +45,6 @@ func TestHashOfTimesIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestHashDoesNotDependOnDefaultsOutsideTheTemplate(t *testing.T) {
-	p := pool()
-	p.Spec.Template.Spec.ExpireAfter = v1.MustParseNillableDuration("720h")
-	before := p.Hash()
-	p.Default()
-	require.Equal(t, before, p.Hash())
-	require.Equal(t, "6821555240594823858", before, "the vector expire-default")
-}
-
 func TestHashOfNothing(t *testing.T) {
 	require.Equal(t, (&v1.NodePool{}).Hash(), (*v1.NodePool)(nil).Hash())
 	zero := metav1.Time{}

@@ -71,6 +71,9 @@ func exercise(t *testing.T, obj runtime.Object) {
 		require.Equal(t, untouched, obj)
 		obj.Default()
 		require.Equal(t, faults, messages(obj.Validate()), "defaults are assumed anyway")
+		once := obj.DeepCopy()
+		obj.Default()
+		require.Equal(t, once, obj, "defaults are set once")
 	case *v1.NodeClaim:
 		faults := messages(obj.Validate())
 		require.Empty(t, obj.ValidateUpdate(obj))

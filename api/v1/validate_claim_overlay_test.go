@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
@@ -79,35 +80,27 @@ func TestNodeOverlayValidate(t *testing.T) {
 	require.Equal(t, before, o)
 }
 
+// TestNodePoolValidateUpdate has fields of two specs, and what is said of the change.
 func TestNodePoolValidateUpdate(t *testing.T) {
-	for name, tc := range map[string]struct {
-		edit func(old, now *v1.NodePool)
-		want []string
+	for _, tc := range []struct {
+		old, now string
+		want     []string
 	}{
-		"nothing": {func(old, now *v1.NodePool) {}, nil},
-		"class name": {func(old, now *v1.NodePool) {
-			now.Spec.Template.Spec.NodeClassRef.Name = "other"
-		}, nil},
-		"class": {func(old, now *v1.NodePool) {
-			now.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "k", Name: "n"}
-		}, []string{
+		{`{}`, `{}`, nil},
+		{`{}`, `{template: {spec: {nodeClassRef: {name: other}}}}`, nil},
+		{`{}`, `{template: {spec: {nodeClassRef: {group: g, kind: k, name: n}}}}`, []string{
 			`spec.template.spec.nodeClassRef.group: Invalid value: "g": cannot be changed from "karpenter.k8s.aws"; create another pool`,
 			`spec.template.spec.nodeClassRef.kind: Invalid value: "k": cannot be changed from "EC2NodeClass"; create another pool`,
 		}},
-		"class gone": {func(old, now *v1.NodePool) { now.Spec.Template.Spec.NodeClassRef = nil }, nil},
-		"replicas number": {func(old, now *v1.NodePool) {
-			old.Spec.Replicas, now.Spec.Replicas = new(int64(1)), new(int64(2))
-		}, nil},
-		"to static": {func(old, now *v1.NodePool) { now.Spec.Replicas = new(int64(1)) },
-			[]string{`spec.replicas: Forbidden: a dynamic pool cannot become static; remove replicas, or create another pool`}},
-		"to dynamic": {func(old, now *v1.NodePool) { old.Spec.Replicas = new(int64(1)) },
-			[]string{`spec.replicas: Forbidden: a static pool cannot become dynamic; put replicas back, or create another pool`}},
+		{`{}`, `{template: {spec: {nodeClassRef: null}}}`, nil},
+		{`{replicas: 1}`, `{replicas: 2}`, nil},
+		{`{}`, `{replicas: 1}`, []string{`spec.replicas: Forbidden: a dynamic pool cannot become static; remove replicas, or create another pool`}},
+		{`{replicas: 1}`, `{}`, []string{`spec.replicas: Forbidden: a static pool cannot become dynamic; put replicas back, or create another pool`}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			old, now := pool(), pool()
-			tc.edit(old, now)
-			require.Equal(t, tc.want, messages(now.ValidateUpdate(old)))
-		})
+		old, now := pool(), pool()
+		require.NoError(t, yaml.Unmarshal([]byte(tc.old), &old.Spec))
+		require.NoError(t, yaml.Unmarshal([]byte(tc.now), &now.Spec))
+		require.Equal(t, tc.want, messages(now.ValidateUpdate(old)), tc.now)
 	}
 	require.Empty(t, pool().ValidateUpdate(nil))
 	require.Empty(t, (*v1.NodePool)(nil).ValidateUpdate(pool()))

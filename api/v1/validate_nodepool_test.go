@@ -4,108 +4,55 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
+// TestNodePoolValidate has fields of a spec, and what is said of a pool with them.
 func TestNodePoolValidate(t *testing.T) {
-	for name, tc := range map[string]struct {
-		edit func(*v1.NodePool)
-		want []string
-	}{
-		"smallest": {func(*v1.NodePool) {}, nil},
-		"defaults": {func(p *v1.NodePool) { p.Default() }, nil},
-		"no requirements": {
-			func(p *v1.NodePool) { p.Spec.Template.Spec.Requirements = nil },
-			[]string{`spec.template.spec.requirements: Required value: write an empty list, [], to admit every node`},
+	for fields, want := range map[string][]string{
+		`{}`: nil,
+		`{template: {spec: {requirements: null}}}`: {`spec.template.spec.requirements: Required value: write an empty list, [], to admit every node`},
+		`{template: {spec: {nodeClassRef: null}}}`: {`spec.template.spec.nodeClassRef: Required value: name the provider's NodeClass by group, kind and name`},
+		`{template: {spec: {nodeClassRef: {group: "", kind: "", name: ""}}}}`: {
+			`spec.template.spec.nodeClassRef.group: Required value: the API group of the NodeClass, without its version`,
+			`spec.template.spec.nodeClassRef.kind: Required value: the kind of the NodeClass`,
+			`spec.template.spec.nodeClassRef.name: Required value: the name of the NodeClass`,
 		},
-		"no class": {
-			func(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef = nil },
-			[]string{`spec.template.spec.nodeClassRef: Required value: name the provider's NodeClass by group, kind and name`},
+		`{template: {spec: {nodeClassRef: {group: karpenter.k8s.aws/v1}}}}`: {
+			`spec.template.spec.nodeClassRef.group: Invalid value: "karpenter.k8s.aws/v1": a group has no version; write "karpenter.k8s.aws"`},
+		`{weight: 0}`:                       {`spec.weight: Invalid value: 0: want 1 to 100; leave it out for the lowest weight, 0`},
+		`{weight: 101}`:                     {`spec.weight: Invalid value: 101: want 1 to 100; leave it out for the lowest weight, 0`},
+		`{weight: 100}`:                     nil,
+		`{replicas: 0, limits: {nodes: 3}}`: nil,
+		`{replicas: -1, weight: 10, limits: {nodes: 0, memory: 0, cpu: 0}}`: {
+			`spec.limits[cpu]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
+			`spec.limits[memory]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
+			`spec.weight: Forbidden: a static pool, with replicas, has no weight; remove it`,
+			`spec.replicas: Invalid value: -1: want 0 to 2147483647`,
 		},
-		"empty class": {
-			func(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{} },
-			[]string{
-				`spec.template.spec.nodeClassRef.group: Required value: the API group of the NodeClass, without its version`,
-				`spec.template.spec.nodeClassRef.kind: Required value: the kind of the NodeClass`,
-				`spec.template.spec.nodeClassRef.name: Required value: the name of the NodeClass`,
-			},
+		`{limits: {cpu: -1, memory: 0, nodes: -2}}`: {
+			`spec.limits[cpu]: Invalid value: "-1": want 0 or more; 0 launches nothing`,
+			`spec.limits[nodes]: Invalid value: "-2": want 0 or more; 0 launches nothing`,
 		},
-		"group with a version": {
-			func(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef.Group = "karpenter.k8s.aws/v1" },
-			[]string{`spec.template.spec.nodeClassRef.group: Invalid value: "karpenter.k8s.aws/v1": a group has no version; write "karpenter.k8s.aws"`},
+		`{disruption: {consolidationPolicy: WhenUnderutilized}}`: {
+			`spec.disruption.consolidationPolicy: Unsupported value: "WhenUnderutilized": supported values: "Balanced", "WhenEmpty", "WhenEmptyOrUnderutilized"`},
+		`{template: {spec: {expireAfter: 1.5h, terminationGracePeriod: -1s}}, disruption: {consolidateAfter: 500ms}}`: {
+			`spec.template.spec.terminationGracePeriod: Invalid value: "-1s": want whole hours, minutes and seconds, not negative, such as 1h30m`,
+			`spec.template.spec.expireAfter: Invalid value: "1.5h": want whole hours, minutes and seconds, not negative, such as 720h or 1h30m, or Never`,
+			`spec.disruption.consolidateAfter: Invalid value: "500ms": want whole hours, minutes and seconds, not negative, such as 720h or 1h30m, or Never`,
 		},
-		"weight too low": {
-			func(p *v1.NodePool) { p.Spec.Weight = new(int32(0)) },
-			[]string{`spec.weight: Invalid value: 0: want 1 to 100; leave it out for the lowest weight, 0`},
-		},
-		"weight too high": {
-			func(p *v1.NodePool) { p.Spec.Weight = new(int32(101)) },
-			[]string{`spec.weight: Invalid value: 101: want 1 to 100; leave it out for the lowest weight, 0`},
-		},
-		"weights in range": {func(p *v1.NodePool) { p.Spec.Weight = new(int32(100)) }, nil},
-		"static": {
-			func(p *v1.NodePool) {
-				p.Spec.Replicas = new(int64(0))
-				p.Spec.Limits = v1.Limits{v1.ResourceNodes: resource.MustParse("3")}
-			}, nil,
-		},
-		"static with too much": {
-			func(p *v1.NodePool) {
-				p.Spec.Replicas, p.Spec.Weight = new(int64(-1)), new(int32(10))
-				p.Spec.Limits = v1.Limits{"nodes": {}, "memory": {}, "cpu": {}}
-			},
-			[]string{
-				`spec.limits[cpu]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
-				`spec.limits[memory]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
-				`spec.weight: Forbidden: a static pool, with replicas, has no weight; remove it`,
-				`spec.replicas: Invalid value: -1: want 0 to 2147483647`,
-			},
-		},
-		"limits below zero": {
-			func(p *v1.NodePool) {
-				p.Spec.Limits = v1.Limits{"cpu": resource.MustParse("-1"), "memory": {}, "nodes": resource.MustParse("-2")}
-			},
-			[]string{
-				`spec.limits[cpu]: Invalid value: "-1": want 0 or more; 0 launches nothing`,
-				`spec.limits[nodes]: Invalid value: "-2": want 0 or more; 0 launches nothing`,
-			},
-		},
-		"policy of another version": {
-			func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = "WhenUnderutilized" },
-			[]string{`spec.disruption.consolidationPolicy: Unsupported value: "WhenUnderutilized": supported values: "Balanced", "WhenEmpty", "WhenEmptyOrUnderutilized"`},
-		},
-		"durations": {
-			func(p *v1.NodePool) {
-				p.Spec.Template.Spec.ExpireAfter = v1.MustParseNillableDuration("1.5h")
-				p.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: -time.Second}
-				p.Spec.Disruption.ConsolidateAfter = v1.MustParseNillableDuration("500ms")
-			},
-			[]string{
-				`spec.template.spec.terminationGracePeriod: Invalid value: "-1s": want whole hours, minutes and seconds, not negative, such as 1h30m`,
-				`spec.template.spec.expireAfter: Invalid value: "1.5h": want whole hours, minutes and seconds, not negative, such as 720h or 1h30m, or Never`,
-				`spec.disruption.consolidateAfter: Invalid value: "500ms": want whole hours, minutes and seconds, not negative, such as 720h or 1h30m, or Never`,
-			},
-		},
-		"good durations": {
-			func(p *v1.NodePool) {
-				p.Spec.Template.Spec.ExpireAfter = v1.NeverDuration()
-				p.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 90 * time.Second}
-				p.Spec.Disruption.ConsolidateAfter = v1.NewDuration(90 * time.Second)
-			}, nil,
-		},
+		`{template: {spec: {expireAfter: Never, terminationGracePeriod: 90s}}, disruption: {consolidateAfter: 1m30s}}`: nil,
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(fields, func(t *testing.T) {
 			p := pool()
-			tc.edit(p)
+			require.NoError(t, yaml.Unmarshal([]byte(fields), &p.Spec))
 			before := p.DeepCopy()
-			require.Equal(t, tc.want, messages(p.Validate()))
+			require.Equal(t, want, messages(p.Validate()))
 			require.Equal(t, before, p, "inputs are not changed")
 		})
 	}
