@@ -209,7 +209,12 @@ func TestOneMalformedBudgetBlocksWhatItNames(t *testing.T) {
 		require.Zero(t, compiled.Allow(noon, budgets.Counts{Nodes: 9}, budgets.Drifted).Nodes, name)
 		require.Equal(t, 2, compiled.Allow(noon, budgets.Counts{Nodes: 9}, budgets.Empty).Nodes, name)
 	}
-	_, err := budgets.Compile([]v1.Budget{{Nodes: "x"}, {Nodes: "1"}, {Nodes: "y", Schedule: &hourly}}, nil)
+	misspelled, err := budgets.Compile([]v1.Budget{{Nodes: "2", Reasons: []v1.DisruptionReason{"empty"}}}, nil)
+	require.ErrorContains(t, err, `budgets[0].reasons[0]: Unsupported value: "empty"`)
+	for _, r := range v1.DisruptionReasons() {
+		require.Zero(t, misspelled.Allow(noon, budgets.Counts{Nodes: 9}, r).Nodes, r)
+	}
+	_, err = budgets.Compile([]v1.Budget{{Nodes: "x"}, {Nodes: "1"}, {Nodes: "y", Schedule: &hourly}}, nil)
 	require.EqualError(t, err, `[budgets[0].nodes: Invalid value: "x": want a count such as "5" or a share from "0%" to "100%", `+
 		`budgets[2].nodes: Invalid value: "y": want a count such as "5" or a share from "0%" to "100%", `+
 		`budgets[2].duration: Required value: a schedule opens a window, say for how long; or remove the schedule for a budget that always applies]`)

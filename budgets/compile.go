@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +22,8 @@ type Compiled struct {
 // keep the result as long as the budgets do not change.
 //
 // The result can always be used. If the error is not nil it lists every fault, with the field and a
-// remedy, and each budget or policy with a fault allows no node for the reasons that it applies to.
+// remedy, and each budget or entry of Policy.Only with a fault allows no node for the reasons that it
+// applies to, and for no reason at all if it names one that is unknown.
 // No defaults are added, and an empty list means no bound: for a NodePool without budgets in its
 // manifest call v1.NodePool.Default first.
 //
@@ -55,10 +57,14 @@ type reader struct {
 	faults      field.ErrorList
 }
 
-// add adds a constraint, or one that allows no node if there are faults.
+// add adds a constraint, or one that allows no node if there are faults. What an unknown reason was
+// meant to be is not known, so the constraint is then for all reasons.
 func (r *reader) add(c constraint, faults field.ErrorList) {
 	if len(faults) > 0 {
 		c = constraint{decider: c.decider, scope: c.scope}
+		if slices.ContainsFunc(c.scope.reasons, func(r Reason) bool { return bit(r) == 0 }) {
+			c.scope = newScope(nil)
+		}
 		c.decider.Malformed = true
 		r.faults = append(r.faults, faults...)
 	}

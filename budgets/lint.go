@@ -16,7 +16,8 @@ type Fault string
 
 // The kinds of findings.
 const (
-	// Malformed: the budget cannot be read, and allows no node for its reasons.
+	// Malformed: the budget cannot be read, and allows no node for its reasons, or for none at all if one
+	// of them is unknown.
 	Malformed Fault = "Malformed"
 	// AppliesToNothing: the list of reasons is set and empty.
 	AppliesToNothing Fault = "AppliesToNothing"

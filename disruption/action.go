@@ -50,6 +50,12 @@ const (
 	ScaledDown Reason = "ScaledDown"
 )
 
+// reasons lists all reasons.
+func reasons() []Reason {
+	return []Reason{Unhealthy, Empty, Drifted, Underutilized, Interrupted, LaunchTimeout, RegistrationTimeout,
+		InitializationTimeout, GarbageCollected, Expired, ScaledDown}
+}
+
 // Voluntary reports whether the autoscaler is free to choose an action for a reason, so that
 // budgets and protection apply.
 func Voluntary(r Reason) bool { return state.Voluntary(r) }
@@ -97,6 +103,11 @@ const (
 	// DeleteNode deletes a Node object that has neither NodeClaim nor machine.
 	DeleteNode Operation = "DeleteNode"
 )
+
+// operations lists all operations.
+func operations() []Operation {
+	return []Operation{Replace, Delete, TerminateFirst, Reboot, Terminate, DeleteNode}
+}
 
 // Target names the node or machine of an action. Fields that do not apply are empty.
 type Target struct {
@@ -214,6 +225,10 @@ func (a Action) fault() string {
 	switch {
 	case len(a.Targets) == 0:
 		return "it names no node; take it from Propose"
+	case !slices.Contains(reasons(), a.Reason):
+		return fmt.Sprintf("its reason %q is not known; take it from Propose", a.Reason)
+	case !slices.Contains(operations(), a.Operation):
+		return fmt.Sprintf("its operation %q is not known; take it from Propose", a.Operation)
 	case slices.ContainsFunc(a.Replacements, func(n provisioning.NewNode) bool { return n.Pool == nil || len(n.Options) == 0 }):
 		return "a replacement has no NodePool or no option; take it from Propose"
 	case slices.ContainsFunc(a.Moves, func(m Move) bool { return m.Pod == nil }):

@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -42,11 +43,13 @@ func TestWhatIsNoAction(t *testing.T) {
 	in := newInput(newNode("n", "web"))
 	n := disruption.Target{Node: "n", NodeClaim: "n-claim", NodePool: "web", ProviderID: "cloud://n"}
 	for want, a := range map[string]disruption.Action{
-		"names no node": {Replacements: []provisioning.NewNode{{}}},
-		"a replacement": {Targets: []disruption.Target{n}, Replacements: []provisioning.NewNode{{Pool: in.NodePools[0]}}},
-		"a move":        {Targets: []disruption.Target{n}, Moves: []disruption.Move{{Node: "m"}}},
+		"names no node":                        {Replacements: []provisioning.NewNode{{}}},
+		"a replacement":                        {Targets: []disruption.Target{n}, Replacements: []provisioning.NewNode{{Pool: in.NodePools[0]}}},
+		"a move":                               {Targets: []disruption.Target{n}, Moves: []disruption.Move{{Node: "m"}}},
+		`its reason "drifted" is not known`:    {Targets: []disruption.Target{n}, Reason: "drifted"},
+		`its operation "replace" is not known`: {Targets: []disruption.Target{n}, Operation: "replace"},
 	} {
-		a.Operation, a.Reason, a.Simulated = disruption.Replace, disruption.Drifted, true
+		a.Operation, a.Reason, a.Simulated = cmp.Or(a.Operation, disruption.Replace), cmp.Or(a.Reason, disruption.Drifted), true
 		objections := objectionsTo(t, noon, in, a, nil)
 		require.Len(t, objections, 1)
 		require.Equal(t, disruption.ObjectionInput, objections[0].Kind)
@@ -56,6 +59,12 @@ func TestWhatIsNoAction(t *testing.T) {
 		_, err = disruption.After(noon, in, []disruption.Action{a}, nil)
 		require.ErrorContains(t, err, want)
 	}
+	twice := disruption.Action{Operation: disruption.Delete, Reason: disruption.Empty, Targets: []disruption.Target{n, n}}
+	require.Equal(t, []disruption.Objection{{Kind: disruption.ObjectionInput, Detail: "it names n twice; take it from Propose"}},
+		objectionsTo(t, noon, in, twice, nil))
+	candidates, blocked := observe(t, in, nil).Candidates("empty")
+	require.Empty(t, candidates)
+	require.Empty(t, blocked)
 }
 
 func TestActionEditClaim(t *testing.T) {
@@ -192,10 +201,6 @@ func TestActionsSayWherePodsGo(t *testing.T) {
 			in.Nodes, o.Consolidation.NoReplacements = []provisioning.Node{old("n1", large, load("a", 1500)), held("n2", small, load("b", 100))}, true
 			in.Nodes[1].Node.Spec.Unschedulable = true
 		}, []string{"Delete n1 (Expired): " + expired + "; its pod is for the next plan: 1 new node for 1 pod, small/a/on-demand at 0.1 USD/h"}},
-		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
-			in.Nodes = []provisioning.Node{old("n1", large, load("a", 1500))}
-			in.Pods = []*corev1.Pod{load("twice", 5), load("twice", 5)}
-		}, []string{"Delete n1 (Expired): " + expired + "; its pod is for the next plan"}},
 		{"an expired node without pods", func(in *disruption.Input, _ *disruption.Options) {
 			in.Nodes = []provisioning.Node{old("n1", large)}
 		}, []string{"Delete n1 (Expired): " + expired}},

@@ -26,6 +26,11 @@ const (
 	MethodInterruption Method = "Interruption"
 )
 
+// methods lists all methods.
+func methods() []Method {
+	return []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation, MethodInterruption}
+}
+
 // Code is the kind of cause that prevents the disruption of a node. Blocked.Detail says more. From
 // v1 on no code is added or removed within a major version. Before v1 a minor version may add or
 // remove codes, and the CHANGELOG names each; a patch version does neither.

@@ -82,7 +82,12 @@ type Candidate struct {
 //   - Repair, it must be registered but need not be initialised, and must have a condition to be
 //     repaired without karpenter.sh/do-not-repair. do-not-disrupt on the node does not count, and
 //     protection of its pods counts only if nothing limits the drain.
+//
+// Both lists are empty for an unknown method.
 func (f *Cluster) Candidates(method Method) ([]Candidate, []Blocked) {
+	if !slices.Contains(methods(), method) {
+		return nil, nil
+	}
 	nodes, blocked := f.candidates(method)
 	var candidates []Candidate
 	for _, m := range nodes {

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,6 +33,7 @@ type Cluster struct {
 //   - a pool that is listed twice counts as missing;
 //   - malformed budgets allow no disruption;
 //   - only empty nodes of a pool with an unknown consolidationPolicy are removed;
+//   - a consolidateAfter or expireAfter below zero counts as Never;
 //   - options out of range count as Options.Validate says;
 //   - repair policies with a fault repair nothing, and overlays with a fault change
 //     nothing;
@@ -54,7 +56,34 @@ func observe(now time.Time, in Input, opts Options) (*Cluster, state.Faults) {
 	}
 	f.diagnose(policies)
 	f.bounds = admission.ReadBounds(f.seen, f.opts.Policies, f.opts.Groups, &faults)
+	f.warnOfNames()
 	return f, faults
+}
+
+// warnOfNames warns of names that nothing in the input has, where a typing error would go unnoticed. A
+// pool or a claim may be gone while a setting for it is kept, so this is no fault.
+func (f *Cluster) warnOfNames() {
+	warn := func(object, field, format string, args ...any) {
+		f.seen.Warnings = append(f.seen.Warnings, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
+	}
+	noPool := func(field, pool string) {
+		if f.seen.Pools[pool] == nil {
+			warn("Options", field, "there is no NodePool %q, so it has no effect; write the name of a NodePool of the input", pool)
+		}
+	}
+	for pool := range f.opts.Policies {
+		noPool(fmt.Sprintf("Policies[%q]", pool), pool)
+	}
+	for i, g := range f.opts.Groups {
+		for j, pool := range g.Pools {
+			noPool(fmt.Sprintf("Groups[%d].Pools[%d]", i, j), pool)
+		}
+	}
+	for name := range f.in.Drift {
+		if m := f.seen.ByName[name]; m != nil && m.NodeClaim != nil && m.NodeClaim.Name != name {
+			warn("Input", fmt.Sprintf("Drift[%q]", name), "is the name of a Node, so it has no effect; write the name of its NodeClaim, %q", m.NodeClaim.Name)
+		}
+	}
 }
 
 // snapshotOf returns the part of the input that every rule reads.
@@ -75,8 +104,9 @@ func (f *Cluster) Now() time.Time { return f.seen.Now }
 
 // Warnings lists values of nodes and pods that cannot be read and were ignored, such as a
 // karpenter.sh/do-not-disrupt that is neither true nor a duration, or annotations with names from
-// before v1beta1. It also lists NodeClaims whose age matters and is not known. It is sorted by
-// object, field and detail.
+// before v1beta1. It also lists NodeClaims whose age matters and is not known, NodePools of
+// Options.Policies and Groups that the input lacks, and Nodes in Input.Drift in place of their
+// NodeClaims. It is sorted by object, field and detail.
 func (f *Cluster) Warnings() []*provisioning.InputError { return slices.Clone(f.seen.Warnings) }
 
 // Price returns the price of a node in USD per hour, by the offering that its labels name in the

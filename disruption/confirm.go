@@ -39,14 +39,19 @@ import (
 // The first two conditions apply to every action, the others to those that are Simulated.
 // Objections are in this order, and then sorted by name. The error is that of ctx once ctx is done.
 // Faults of the input are objections only if they prevent the simulation. An action without
-// targets, or with an empty replacement or move, is invalid: that is then the only objection. Nil
-// options mean the defaults.
+// targets, with a node twice, with an unknown reason or operation, or with an empty replacement or move,
+// is invalid: that is then the only objection. Nil options mean the defaults.
 func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Options) ([]Objection, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if fault := a.fault(); fault != "" {
 		return []Objection{{Kind: ObjectionInput, Detail: fault}}, nil
+	}
+	for i, t := range a.Targets {
+		if slices.ContainsFunc(a.Targets[:i], func(b Target) bool { return b.String() == t.String() }) {
+			return []Objection{{Kind: ObjectionInput, Detail: fmt.Sprintf("it names %s twice; take it from Propose", t)}}, nil
+		}
 	}
 	f, _ := Observe(now, fresh, opts)
 	c := &confirmation{cluster: f, a: a}

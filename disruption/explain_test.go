@@ -172,10 +172,6 @@ func TestWhyRefuses(t *testing.T) {
 	cancel()
 	_, err = p.Explain(ctx, "n2")
 	require.ErrorIs(t, err, context.Canceled)
-	in := keeping(binding(80))
-	in.Pods = []*corev1.Pod{load("twice", 5), load("twice", 5)}
-	_, err = propose(t, in, nil).Explain(t.Context(), "n1")
-	require.ErrorContains(t, err, "the engine refuses the input")
 }
 
 // Whatever the cluster, there is an answer for each node that stays, and the same

@@ -86,6 +86,34 @@ func TestConsolidationPolicyThatIsNotKnown(t *testing.T) {
 	require.Contains(t, details, `busy: consolidationPolicy of its NodePool "web" is "WhenUnderutilized", which is not known, so only empty nodes go`)
 }
 
+// A time below zero would be over for every node at once.
+func TestTimesBelowZeroCountAsNever(t *testing.T) {
+	in := newInput(newNode("n", "web", func(n *provisioning.Node) { n.NodeClaim.Spec.ExpireAfter = v1.NewDuration(-time.Hour) }))
+	in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(-time.Second)
+	f, err := disruption.Observe(noon, in, nil)
+	require.EqualError(t, err, `Node "n": NodeClaim.spec.expireAfter: is -1h0m0s; use a duration such as 720h, or Never`+"\n"+
+		`NodePool "web": spec.disruption.consolidateAfter: is -1s; use a duration such as 30s, or Never`)
+	require.Empty(t, f.Actions().Actions)
+}
+
+func TestNamesThatNothingHasAreWarnings(t *testing.T) {
+	in := newInput(newNode("n", "web"))
+	in.Drift = map[string]cloudprovider.Drift{"n": {Reason: "Image"}}
+	f := observe(t, in, &disruption.Options{
+		Policies: map[string]*budgets.Policy{"wed": {}, "web": {}},
+		Groups:   []budgets.Group{{Name: "g", Pools: []string{"web", "wed"}, Budgets: []v1.Budget{{Nodes: "0"}}}},
+	})
+	var got []string
+	for _, w := range f.Warnings() {
+		got = append(got, w.Error())
+	}
+	require.Equal(t, []string{
+		`Input: Drift["n"]: is the name of a Node, so it has no effect; write the name of its NodeClaim, "n-claim"`,
+		`Options: Groups[0].Pools[1]: there is no NodePool "wed", so it has no effect; write the name of a NodePool of the input`,
+		`Options: Policies["wed"]: there is no NodePool "wed", so it has no effect; write the name of a NodePool of the input`,
+	}, got)
+}
+
 func TestFaultsNameTheWholeField(t *testing.T) {
 	in := newInput(newNode("n", "web"))
 	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "-1"}, {Nodes: "1.5"}}

@@ -37,34 +37,45 @@ import (
 //
 // The faults are those of the input and the options, in the order of Observe; nil if there are none.
 // Objects at fault are not disrupted: see Observe. If the engine refuses the input, nothing is
-// simulated, and every node that needs a simulation is Blocked by CodeNotSearched.
+// simulated, every node that needs a simulation is Blocked by CodeNotSearched, and the faults that
+// the engine names follow those of Observe.
 //
 // The error is that of ctx once ctx is done; then there is no proposal. Nil options mean the defaults.
 //
 // The time grows with the nodes that may be removed, and with what the search tries for them, which
-// ConsolidationOptions.MaxSteps limits. Input.CatalogCache saves reading the catalogs again.
-// Propose runs on the goroutine of the caller.
+// ConsolidationOptions.MaxSteps limits. Input.CatalogCache saves reading the catalogs again. The
+// goroutines that it starts end before it does.
 func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (p *Proposal, faults []*provisioning.InputError, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	f, fault := Observe(now, in, opts)
-	if p, err = f.propose(ctx); err != nil {
+	p, refused, err := f.propose(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	return p, provisioning.Faults(fault), nil
+	faults = provisioning.Faults(fault)
+	for _, r := range provisioning.Faults(refused) {
+		if !slices.ContainsFunc(faults, func(known *provisioning.InputError) bool { return state.CompareFaults(known, r) == 0 }) {
+			faults = append(faults, r)
+		}
+	}
+	return p, faults, nil
 }
 
-// propose is Propose for a cluster that was observed.
-func (f *Cluster) propose(ctx context.Context) (p *Proposal, err error) {
+// propose is Propose for a cluster that was observed. refused is why the engine refuses the input.
+func (f *Cluster) propose(ctx context.Context) (p *Proposal, refused, err error) {
 	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "rules"})
 	rules, notices := f.actions()
 	d := &proposer{Cluster: f, gate: f.newGate()}
 	if err := d.decide(ctx, rules.Actions); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p, err = d.consolidate(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if d.sim != nil {
+		refused = d.sim.Refused
 	}
 	d.foretell()
 	d.awaitHolds()
@@ -78,7 +89,7 @@ func (f *Cluster) propose(ctx context.Context) (p *Proposal, err error) {
 	for _, a := range p.Actions {
 		p.CostAfter -= f.savings(a)
 	}
-	return p, nil
+	return p, refused, nil
 }
 
 // cost returns the total price of the managed nodes that are not being removed, in USD per hour,

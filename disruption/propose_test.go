@@ -106,9 +106,6 @@ func TestWhyNodesAreLeftAlone(t *testing.T) {
 		{"there are no steps", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MaxSteps = -1 }, []string{"n1 NotSearched"}},
 		{"a pending pod is about to come", func(in *disruption.Input, _ *disruption.Options) { in.Pods = []*corev1.Pod{load("p", 3000)} },
 			[]string{"n1 Promised"}},
-		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
-			in.Pods = []*corev1.Pod{load("twice", 5), load("twice", 5)}
-		}, []string{"n1 NotSimulated"}},
 		{"the policy is WhenEmpty", func(in *disruption.Input, _ *disruption.Options) {
 			in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
 		}, []string{"n1 PolicyWhenEmpty"}},
@@ -400,6 +397,26 @@ func TestFaultsAreReturned(t *testing.T) {
 	require.Len(t, faults, 1)
 	require.ErrorContains(t, faults[0], "listed twice")
 	require.Equal(t, []string{"Underutilized n1 -> small saves 0.300"}, deeds(p.Actions), "what is at fault is left alone")
+}
+
+// If the engine refuses the input, nothing is simulated, rules that need no simulation still act, and the
+// faults say why.
+func TestRefusedInput(t *testing.T) {
+	_, _, large, all := sizes()
+	expired := machine("old", "default", large, load("b", 1500))
+	expired.NodeClaim.Spec.ExpireAfter = v1.NewDuration(time.Hour)
+	in := fleetOf(all, machine("n1", "default", large, load("a", 1500)), expired)
+	in.Pods = []*corev1.Pod{load("twice", 5), load("twice", 5)}
+	p, faults, err := disruption.Propose(t.Context(), noon, in, anySaving())
+	require.NoError(t, err)
+	require.Len(t, faults, 1)
+	require.EqualError(t, faults[0], `Pod "shop/twice": is listed twice in Pods; list each pod once`)
+	require.Equal(t, []string{"n1 NotSimulated"}, why(p))
+	require.Len(t, p.Actions, 1)
+	require.Contains(t, p.Actions[0].String(), "Delete old (Expired): expireAfter 1h0m0s has passed")
+	require.Contains(t, p.Actions[0].Detail, "; its pod is for the next plan")
+	_, err = p.Explain(t.Context(), "n1")
+	require.ErrorContains(t, err, "the engine refuses the input")
 }
 
 // An empty node that a pending pod is about to come to stays: it would be bought

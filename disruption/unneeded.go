@@ -24,7 +24,7 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p, err := f.unpaced(f.in).propose(ctx)
+	p, _, err := f.unpaced(f.in).propose(ctx)
 	if err != nil {
 		return nil, err
 	}

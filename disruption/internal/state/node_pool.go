@@ -79,6 +79,10 @@ func (f *Cluster) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceTyp
 	if v.ConsolidateAfter.IsZero() {
 		v.ConsolidateAfter = v1.NewDuration(v1.DefaultConsolidateAfter)
 	}
+	if d := v.ConsolidateAfter.Duration; d != nil && *d < 0 {
+		faults.Add(PoolObject(p.Name), "spec.disruption.consolidateAfter", "is %s; use a duration such as 30s, or Never", *d)
+		v.ConsolidateAfter.Duration = nil
+	}
 	v.readPolicy(faults)
 	v.readTypes(types, faults)
 	set, err := requirements.FromRequirements(p.Spec.Template.Spec.Requirements, f.Vocabulary)

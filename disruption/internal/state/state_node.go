@@ -48,6 +48,11 @@ func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
 	}
 	_, m.Underway = f.In.MarkedForDeletion[m.Name]
 	m.Leaving = Leaves(n)
+	if m.Managed() {
+		if d := m.NodeClaim.Spec.ExpireAfter.Duration; d != nil && *d < 0 {
+			faults.Add(nodeObject(n), "NodeClaim.spec.expireAfter", "is %s; use a duration such as 720h, or Never", *d)
+		}
+	}
 	f.warnOfAge(m)
 	f.warnOfAnnotations(m)
 	m.PodViews = f.readPods(n, faults)
@@ -194,9 +199,9 @@ func (m *StateNode) BudgetState(reason budgets.Reason) budgets.NodeState {
 	}
 }
 
-// HasLifetime reports whether the node has an expireAfter.
+// HasLifetime reports whether the node has an expireAfter. One below zero is a fault, and counts as none.
 func (m *StateNode) HasLifetime() bool {
-	return m.Managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil
+	return m.Managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil && *m.NodeClaim.Spec.ExpireAfter.Duration >= 0
 }
 
 // offeringOf returns the offering with which a node was bought, whether available or not. It is
