@@ -100,7 +100,8 @@ type Error struct {
 
 	// Offerings are the offerings that the cloud refused, for KindInsufficientCapacity. List all
 	// that were tried and refused, not only the first: otherwise the caller needs one failed launch
-	// for each offering.
+	// for each offering. Each key has an instance type, a zone and a capacity type: use Scopes for
+	// what is wider.
 	Offerings []OfferingKey
 
 	// Scopes are the refused groups of offerings, for KindInsufficientCapacity: all spot capacity

@@ -367,7 +367,7 @@ func TestWhatIsMisspelt(t *testing.T) {
 	require.Len(t, notes, 2)
 	const converted = "is not known; what is converted are versions karpenter.sh/v1alpha5, karpenter.k8s.aws/v1alpha1, karpenter.sh/v1beta1 and karpenter.k8s.aws/v1beta1"
 	require.Equal(t, `x.yaml:1: error: Provisioner a: apiVersion: left as it is: Provisioner of apiVersion "" `+converted, notes[0].String())
-	require.Equal(t, `x.yaml:4: error: Nodepool b: apiVersion: left as it is: Nodepool of apiVersion "karpenter.sh/v1" `+converted, notes[1].String())
+	require.Equal(t, `x.yaml:5: error: Nodepool b: kind: left as it is: "Nodepool" is not a kind of karpenter.sh/v1; write NodePool if that is meant`, notes[1].String())
 }
 
 // TestValidOutput converts the valid documents of testdata and validates them.

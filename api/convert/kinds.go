@@ -72,6 +72,22 @@ func (o *object) becomes() (now schema.GroupVersionKind, convert func(*converter
 	return o.kind, nil, known && now == o.kind || o.kind == awsv1.GroupVersion.WithKind(awsv1.EC2NodeClassKind)
 }
 
+// likeKind returns the kind of the object's apiVersion that differs only in upper and lower
+// case, "" if there is none.
+func (o *object) likeKind() string {
+	kinds := []schema.GroupVersionKind{awsv1.GroupVersion.WithKind(awsv1.EC2NodeClassKind)}
+	for _, k := range oldKinds() {
+		now, _ := karpv1.GroupVersionKindOf(k.now.Kind)
+		kinds = append(kinds, schema.FromAPIVersionAndKind(k.apiVersion, k.kind), now)
+	}
+	for _, k := range kinds {
+		if k.GroupVersion() == o.kind.GroupVersion() && k.Kind != o.kind.Kind && strings.EqualFold(k.Kind, o.kind.Kind) {
+			return k.Kind
+		}
+	}
+	return ""
+}
+
 // convert converts one object.
 func (c *converter) convert(o *object) {
 	group, version := o.kind.Group, o.kind.GroupVersion().String()
@@ -80,6 +96,8 @@ func (c *converter) convert(o *object) {
 		convert(c, o)
 	case known:
 		c.current(o)
+	case o.likeKind() != "":
+		o.refuse("kind", "%q is not a kind of %s; write %s if that is meant", o.kind.Kind, version, o.likeKind())
 	case group == karpv1.Group || group == awsv1.Group || version == "" && slices.ContainsFunc(oldKinds(), func(k oldKind) bool { return k.kind == o.kind.Kind }):
 		o.refuse("apiVersion", "%s of apiVersion %q is not known; what is converted are versions %s, %s, %s and %s", o.kind.Kind, version, coreAlpha, awsAlpha, coreBeta, awsBeta)
 	case group == "kustomize.config.k8s.io":

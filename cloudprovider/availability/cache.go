@@ -77,10 +77,16 @@ func (c *Cache) MarkUnavailable(scope cloudprovider.Scope, reason string) Mark {
 	return c.mark(c.advance(), scope, reason, 0)
 }
 
+// longestRetry is how long a cloud may have a mark last with RetryAfter. A stock that comes back later is
+// found by one more refused launch a day.
+const longestRetry = 24 * time.Hour
+
 // MarkFromError marks the refused Offerings and Scopes of every *cloudprovider.Error of
 // KindInsufficientCapacity in the tree of err, under its Reason, or "InsufficientCapacity" if it
-// has none. A mark lasts at least as long as RetryAfter asks. It returns the marks of these scopes,
-// sorted by scope, and nil for any other error or nil.
+// has none. An offering without an instance type, zone or capacity type is passed over: it would stand
+// for all that its other fields cover, which only Scopes may. A mark lasts at least as long as
+// RetryAfter asks, up to 24 hours. It returns the marks of these scopes, sorted by scope, and nil for
+// any other error or nil.
 func (c *Cache) MarkFromError(err error) []Mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,10 +97,12 @@ func (c *Cache) MarkFromError(err error) []Mark {
 			return
 		}
 		mark := func(s cloudprovider.Scope) {
-			made[s] = c.mark(now, s, cmp.Or(e.Reason, string(e.Kind)), e.RetryAfter)
+			made[s] = c.mark(now, s, cmp.Or(e.Reason, string(e.Kind)), min(e.RetryAfter, longestRetry))
 		}
 		for _, key := range e.Offerings {
-			mark(key.Scope())
+			if key.InstanceType != "" && key.Zone != "" && key.CapacityType != "" {
+				mark(key.Scope())
+			}
 		}
 		for _, scope := range e.Scopes {
 			mark(scope)

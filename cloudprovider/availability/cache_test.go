@@ -3,6 +3,7 @@ package availability_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"sync"
@@ -157,6 +158,9 @@ func TestMarkFromError(t *testing.T) {
 		{"no reason", full("", 0, keyA), []availability.Mark{mark(keyA.Scope(), "InsufficientCapacity", 3*time.Minute)}},
 		{"the cloud asks for more", full("NoStock", time.Hour, keyA), []availability.Mark{mark(keyA.Scope(), "NoStock", time.Hour)}},
 		{"the cloud asks for less", full("NoStock", time.Second, keyA), []availability.Mark{mark(keyA.Scope(), "NoStock", 3*time.Minute)}},
+		{"the cloud asks for ever", full("NoStock", math.MaxInt64, keyA), []availability.Mark{mark(keyA.Scope(), "NoStock", 24*time.Hour)}},
+		{"keys that name half an offering", full("NoStock", 0, key{}, key{InstanceType: "a"}, key{Zone: "z", CapacityType: "spot"}, keyB),
+			[]availability.Mark{mark(keyB.Scope(), "NoStock", 3*time.Minute)}},
 		{"scopes too", account, []availability.Mark{mark(scope{CapacityType: "spot"}, "Quota", time.Hour), mark(keyA.Scope(), "Quota", time.Hour)}},
 		{"wrapped and joined", fmt.Errorf("x: %w", errors.Join(full("NoStock", 0, keyB), errors.New("y"), &cloudprovider.Error{Err: full("Quota", 0, keyA, keyB)})),
 			[]availability.Mark{mark(keyA.Scope(), "Quota", time.Hour), mark(keyB.Scope(), "Quota", time.Hour)}},
