@@ -207,11 +207,11 @@ func (a *aftermath) bind(pod *corev1.Pod, node string) {
 // remove removes a node or machine, and makes its pods pending if they have no new place.
 func (a *aftermath) remove(f *Cluster, action Action, t Target) {
 	m := f.seen.ByName[t.Node]
-	stays := m != nil && t.Node != "" && f.staysUntilPodsEnd(action, m)
+	stays := m != nil && f.staysUntilPodsEnd(action, m)
 	if t.ProviderID != "" && !stays {
 		a.machines[t.ProviderID] = true
 	}
-	if m == nil || t.Node == "" {
+	if m == nil {
 		return
 	}
 	held := map[*corev1.Pod]bool{}

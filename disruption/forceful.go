@@ -279,12 +279,7 @@ func (f *Cluster) drains(m *state.StateNode) bool {
 // aged reports whether the grace period has passed since all of the known instants, at least one of
 // which must be known. Otherwise it records in r when it will have passed.
 func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
-	var last time.Time
-	for _, t := range instants {
-		if t.After(last) {
-			last = t
-		}
-	}
+	last := slices.MaxFunc(instants, time.Time.Compare)
 	if last.IsZero() {
 		return false
 	}

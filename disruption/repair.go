@@ -102,7 +102,7 @@ func (c *check) health() {
 		c.add(rule.Healthy, m.Sick.Next, "%s", detail)
 		return
 	}
-	if m.VetoesRepair() {
+	if m.Asks(v1.DoNotRepairAnnotationKey) {
 		c.add(rule.DoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
 	}
 	if p := m.Pool; p != nil {

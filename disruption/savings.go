@@ -155,7 +155,7 @@ func (a Action) name() string {
 
 // asksSingles reports whether the search tried each node alone, given the actions of a proposal.
 func (f *Cluster) asksSingles(actions []Action) bool {
-	return consolidation.AsksSingles(len(f.seen.Nodes)) && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
+	return len(f.seen.Nodes) <= consolidation.MostSingles && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
 }
 
 // shortagesEnd returns when the first of the shortages no longer counts.

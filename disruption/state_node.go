@@ -59,7 +59,10 @@ func Leaving(nodes []provisioning.Node) []string {
 // It reads Nodes and PodDisruptionBudgets of the input. The time grows with the pods on terminating
 // nodes.
 func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
-	f := departures(now, in)
+	s := state.Snapshot{Now: now, PodDisruptionBudgets: in.PodDisruptionBudgets}
+	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !state.Leaves(n) })
+	var faults state.Faults // Observe lists them
+	f := state.Read(s, &faults)
 	for _, m := range f.Nodes {
 		for _, p := range f.Departs(m, time.Time{}).Displaced {
 			if podlife.Moves(p) { // the owner decides, whatever the version of its API
@@ -68,12 +71,4 @@ func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
 		}
 	}
 	return pods
-}
-
-// departures reads only the nodes of an input that are being deleted.
-func departures(now time.Time, in Input) *state.Cluster {
-	s := state.Snapshot{Now: now, PodDisruptionBudgets: in.PodDisruptionBudgets}
-	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !state.Leaves(n) })
-	var faults state.Faults // Observe lists them
-	return state.Read(s, &faults)
 }

@@ -224,12 +224,10 @@ const (
 )
 
 func removalTurnOf(m *state.StateNode) removalTurn {
-	asks := func(notes map[string]string) bool { return notes[v1.DoNotDisruptAnnotationKey] == "true" }
 	switch {
 	case m.Node.Node == nil && m.NodeClaim.Status.ProviderID == "":
 		return turnNoMachine
-	case asks(m.NodeClaim.Annotations) || m.Node.Node != nil && asks(m.Node.Node.Annotations) ||
-		slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool { return p.Held }):
+	case m.Asks(v1.DoNotDisruptAnnotationKey) || slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool { return p.Held }):
 		return turnDoNotDisrupt
 	case m.CountMovable() == 0:
 		return turnEmpty

@@ -128,15 +128,7 @@ type Spec struct {
 // each node that all commands in progress remove together, at least 10 minutes and at most an hour.
 func Timeout(nodesInFlight int) time.Duration {
 	const each, least, most = 80 * time.Millisecond, 10 * time.Minute, time.Hour
-	return max(least, min(times(nodesInFlight, each, most), most))
-}
-
-// times returns n times d, or most if that is less.
-func times(n int, d, most time.Duration) time.Duration {
-	if n > int(most/d) {
-		return most
-	}
-	return time.Duration(max(n, 0)) * d
+	return max(least, time.Duration(min(max(nodesInFlight, 0), int(most/each)))*each)
 }
 
 // New makes a command that was decided at now. The same arguments make the same command, whatever

@@ -304,7 +304,7 @@ func (s *search) remember(cs *simulation.CandidateSet) {
 // exclude some valid moves: kube-scheduler does not check the constraints of pods that stay, so a
 // constraint may be violated before and after.
 func (s *search) singles(ctx context.Context) error {
-	if len(s.sets) > 0 || len(s.cluster.Nodes) > mostSingles {
+	if len(s.sets) > 0 || len(s.cluster.Nodes) > MostSingles {
 		return nil
 	}
 	list := s.bySaving(s.open())
@@ -338,12 +338,8 @@ func (s *search) singles(ctx context.Context) error {
 	return nil
 }
 
-// AsksSingles reports whether a search of a cluster with the given number of nodes simulates each
-// node alone if it found nothing else.
-func AsksSingles(nodes int) bool { return nodes <= mostSingles }
-
-// mostSingles is the largest number of nodes for which each is simulated alone.
-const mostSingles = 300
+// MostSingles is the largest number of nodes for which each is simulated alone.
+const MostSingles = 300
 
 // bySaving returns the nodes that cost more than the required saving, those with the largest
 // difference first.

@@ -114,7 +114,7 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 		c := &conditions[i]
 		for _, p := range s.of(c) {
 			out.Unhealthy = true
-			since := latest(c.LastTransitionTime.Time, node.CreationTimestamp.Time, rebooted).Add(p.TolerationDuration)
+			since := slices.MaxFunc([]time.Time{c.LastTransitionTime.Time, node.CreationTimestamp.Time, rebooted}, time.Time.Compare).Add(p.TolerationDuration)
 			if since.After(now) {
 				out.Next = order.Sooner(out.Next, since)
 				continue
@@ -148,14 +148,4 @@ func compareComplaints(a, b complaint) int {
 	return cmp.Or(order.Bools(reboots(a), reboots(b)), cmp.Compare(b.policy.Priority, a.policy.Priority),
 		a.since.Compare(b.since), strings.Compare(string(a.condition.Type), string(b.condition.Type)),
 		strings.Compare(a.condition.Reason, b.condition.Reason))
-}
-
-func latest(times ...time.Time) time.Time {
-	var last time.Time
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
 }

@@ -339,10 +339,10 @@ func (m *StateNode) LifetimeLeft(now time.Time) float64 {
 	return min(max(float64(whole-now.Sub(created))/float64(whole), 0), 1)
 }
 
-// VetoesRepair reports whether an annotation of the Node or the NodeClaim forbids repairs.
-func (m *StateNode) VetoesRepair() bool {
-	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
-		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
+// Asks reports whether an annotation of the Node or the NodeClaim is "true".
+func (m *StateNode) Asks(annotation string) bool {
+	return m.Node.Node != nil && m.Node.Node.Annotations[annotation] == "true" ||
+		m.NodeClaim != nil && m.NodeClaim.Annotations[annotation] == "true"
 }
 
 // Rebooted returns when the last reboot of the node ended; zero if there was none.
