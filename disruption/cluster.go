@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 // Cluster is an Input read at one instant. It is read-only, points into the input, and is safe for
@@ -88,9 +89,11 @@ func (f *Cluster) warnOfNames() {
 
 // snapshotOf returns the part of the input that every rule reads.
 func (f *Cluster) snapshotOf(now time.Time) state.Snapshot {
+	start := &f.opts.Lifecycle
 	s := state.Snapshot{Input: f.in.Input, Now: now, PodDisruptionBudgets: f.in.PodDisruptionBudgets, MarkedForDeletion: f.in.MarkedForDeletion,
 		PodEvents: f.in.PodEvents, BufferNodes: f.in.BufferNodes, Instances: f.in.Instances,
-		IgnorePodDeletionCost: f.opts.IgnorePodDeletionCost, Timeouts: f.timeouts(), Unavailable: map[cloudprovider.OfferingKey]bool{}}
+		IgnorePodDeletionCost: f.opts.IgnorePodDeletionCost, Unavailable: map[cloudprovider.OfferingKey]bool{},
+		Timeouts: nodeclaim.Timeouts{Launch: start.LaunchTimeout, Registration: start.RegistrationTimeout, Initialization: start.InitializationTimeout}}
 	for _, u := range f.in.UnavailableOfferings {
 		if u.At.Add(UnavailableHold).After(now) {
 			s.Unavailable[u.Offering] = true

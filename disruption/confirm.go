@@ -54,12 +54,12 @@ func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Op
 		}
 	}
 	f, _ := Observe(now, fresh, opts)
-	c := &confirmation{cluster: f, a: a}
+	c := &confirmation{cluster: f, a: a, targets: f.nodesOf(a)}
 	if c.before(); len(c.objections) > 0 {
 		return c.objections, nil
 	}
 	c.recheck()
-	if !a.Simulated || c.missing() {
+	if !a.Simulated || slices.Contains(c.targets, nil) {
 		return c.objections, nil
 	}
 	c.pods()
@@ -79,6 +79,7 @@ func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Op
 type confirmation struct {
 	cluster    *Cluster
 	a          Action
+	targets    []*state.StateNode // nil for each that does not exist
 	objections []Objection
 }
 
@@ -115,19 +116,12 @@ func (c *confirmation) recheck() {
 	}
 }
 
-// missing reports whether a target does not exist.
-func (c *confirmation) missing() bool {
-	return slices.Contains(c.targets(), nil)
-}
-
-func (c *confirmation) targets() []*state.StateNode { return c.cluster.nodesOf(c.a) }
-
 func (c *confirmation) pods() {
 	known := map[string]bool{}
 	for _, m := range c.a.Moves {
 		known[state.PodObject(m.Pod)] = true
 	}
-	for _, m := range c.targets() {
+	for _, m := range c.targets {
 		for _, p := range m.Movable() {
 			if !known[state.PodObject(p)] {
 				c.objections = append(c.objections, Objection{Kind: ObjectionNewPods, Target: targetOf(m), Object: state.PodObject(p),
@@ -211,7 +205,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if c.refused(w) {
 		return nil
 	}
-	if full := simulation.NewLimitsMeter(w).Takes(&simulation.CandidateSet{Targets: c.targets(), Nodes: replacements}); full != nil {
+	if full := simulation.NewLimitsMeter(w).Takes(&simulation.CandidateSet{Targets: c.targets, Nodes: replacements}); full != nil {
 		c.add(ObjectionLimits, state.PoolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", state.PoolObject(full.Name))
 		return nil
 	}
@@ -233,7 +227,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	var sets []*simulation.CandidateSet
 	for _, places := range []map[types.NamespacedName]string{c.destinationsByPod(), nil} {
 		var err error
-		if sets, err = w.Try(ctx, c.targets(), places); err != nil {
+		if sets, err = w.Try(ctx, c.targets, places); err != nil {
 			return err
 		}
 		if c.refused(w) || !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
@@ -273,9 +267,8 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 	if c.a.Reason != Underutilized {
 		return
 	}
-	targets := c.targets()
-	removed, cost := state.PriceOf(targets), simulation.TotalPrice(replacements)
-	required := c.cluster.priceRules().Required(targets)
+	removed, cost := state.PriceOf(c.targets), simulation.TotalPrice(replacements)
+	required := c.cluster.priceRules().Required(c.targets)
 	if saved := removed - cost; saved <= simulation.PriceSlack || saved < required-simulation.PriceSlack {
 		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", words.USD(saved), words.USD(cost), words.USD(removed), words.USD(required))
 	}
@@ -292,7 +285,7 @@ func (c *confirmation) destinationsByPod() map[types.NamespacedName]string {
 		}
 	}
 	to := map[types.NamespacedName]string{}
-	for _, m := range c.targets() {
+	for _, m := range c.targets {
 		for _, p := range m.Movable() {
 			to[state.NameOf(p)] = decided[state.NameOf(p)]
 		}

@@ -187,12 +187,11 @@ func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
 // the end of their time and then by name. Nothing is Blocked.
 func (f *Cluster) overdue() Result {
 	var r Result
-	timeouts := f.timeouts()
 	for _, m := range f.seen.Nodes {
 		if !m.Managed() || m.Marked() {
 			continue
 		}
-		late, next, overdue := nodeclaim.Overdue(f.seen.Now, m.NodeClaim, m.Node.Node, &timeouts)
+		late, next, overdue := nodeclaim.Overdue(f.seen.Now, m.NodeClaim, m.Node.Node, &f.seen.In.Timeouts)
 		r.Next = order.Sooner(r.Next, next)
 		if overdue {
 			a := actionOn(m, late.Reason, Delete)
@@ -203,11 +202,6 @@ func (f *Cluster) overdue() Result {
 	}
 	sortActions(r.Actions)
 	return r
-}
-
-// timeouts returns the limits for the start of a node.
-func (f *Cluster) timeouts() nodeclaim.Timeouts {
-	return nodeclaim.Timeouts{Launch: f.opts.Lifecycle.LaunchTimeout, Registration: f.opts.Lifecycle.RegistrationTimeout, Initialization: f.opts.Lifecycle.InitializationTimeout}
 }
 
 // garbage compares the nodes with the machines of the cloud and proposes to remove what remains of

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -184,9 +185,10 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	setDefault(&out.Lifecycle.LaunchTimeout, DefaultLaunchTimeout)
-	setDefault(&out.Lifecycle.RegistrationTimeout, DefaultRegistrationTimeout)
-	setDefault(&out.Lifecycle.InitializationTimeout, -1)
+	start := &out.Lifecycle
+	start.LaunchTimeout = cmp.Or(start.LaunchTimeout, DefaultLaunchTimeout)
+	start.RegistrationTimeout = cmp.Or(start.RegistrationTimeout, DefaultRegistrationTimeout)
+	start.InitializationTimeout = cmp.Or(start.InitializationTimeout, -1)
 	if out.Repair.Share == 0 || !finite(out.Repair.Share) {
 		out.Repair.Share = DefaultRepairShare
 	}
@@ -197,10 +199,7 @@ func (o *Options) withDefaults() Options {
 
 // setDefaults fills in the defaults of the search.
 func (o *ConsolidationOptions) setDefaults() {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = DefaultMaxSteps
-	}
-	o.MaxSteps = max(o.MaxSteps, 0)
+	o.MaxSteps = max(cmp.Or(o.MaxSteps, DefaultMaxSteps), 0)
 	if o.MaxNodes <= 0 {
 		o.MaxNodes = DefaultMaxNodes
 	}
@@ -215,19 +214,10 @@ func (o *ConsolidationOptions) setDefaults() {
 		o.MinimumScore = 0
 	}
 	o.HalveScoreAfter = max(o.HalveScoreAfter, 0)
-	if o.SpotFloor == 0 {
-		o.SpotFloor = DefaultSpotFloor
-	}
-	o.SpotFloor = max(o.SpotFloor, 0)
+	o.SpotFloor = max(cmp.Or(o.SpotFloor, DefaultSpotFloor), 0)
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-func setDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
-}
 
 // Validate returns an error that joins all faults of the options, those of Options.Provisioning
 // included; nil options have none. Observe and Propose list the same faults and continue: a value

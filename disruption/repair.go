@@ -82,10 +82,7 @@ func repairOf(m *state.StateNode, p placement) Action {
 		a.Detail += " (" + c.Reason + ")"
 	}
 	a.Detail = p.detail(a.Detail)
-	switch {
-	case p.why != "":
-		a.OperationCause = p.why
-	case m.Sick.Spent:
+	if a.OperationCause = p.why; p.why == "" && m.Sick.Spent {
 		a.OperationCause = RebootsSpent
 	}
 	return a

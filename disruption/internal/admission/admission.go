@@ -45,7 +45,7 @@ func New(f *state.Cluster, bounds []*Bound, atOnce bool) *Admission {
 	g := &Admission{cluster: f, atOnce: atOnce, ledger: newLedger(f, bounds), used: state.Demand{}, room: map[string]int{}}
 	for _, m := range f.Nodes {
 		if m.Marked() {
-			demandOf([]*state.StateNode{m}).Use(g.used)
+			state.DemandOf(m).Use(g.used)
 			g.foresee(m)
 		}
 	}
@@ -58,14 +58,6 @@ func (g *Admission) foresee(m *state.StateNode) {
 	for _, p := range m.PodViews {
 		g.Next = order.Sooner(g.Next, p.HeldUntil)
 	}
-}
-
-func demandOf(members []*state.StateNode) state.Demand {
-	d := state.Demand{}
-	for _, m := range members {
-		d.Add(m)
-	}
-	return d
 }
 
 // Judge returns the refusal of an action, or nil and the nodes of the action.
@@ -87,7 +79,7 @@ func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
 	}
 	unbounded := func(m *state.StateNode) bool { return !m.Bounded(a.Reason) }
 	if state.Voluntary(a.Reason) && slices.ContainsFunc(members, unbounded) {
-		if b := demandOf(members).Short(g.used, g.atOnce); b != nil {
+		if b := state.DemandOf(members...).Short(g.used, g.atOnce); b != nil {
 			return &Refusal{For: b.Object,
 				Why: fmt.Sprintf("%s lets %s go now, and actions before it use up %d", b.Object, words.Plural(b.Allowed, "pod"), g.used[b])}, nil
 		}
@@ -160,5 +152,5 @@ func (g *Admission) Pass(a Request, members []*state.StateNode) {
 			g.room[m.PoolName]--
 		}
 	}
-	demandOf(members).Use(g.used)
+	state.DemandOf(members...).Use(g.used)
 }

@@ -16,8 +16,7 @@ import (
 type Quota struct {
 	Admission *Admission
 	reason    budgets.Reason
-	left      map[*share]int
-	said      map[*share]answer
+	said      map[*share]*answer
 	Next      time.Time
 }
 
@@ -27,11 +26,12 @@ type answer struct {
 	budgets.Allowance
 	counts   budgets.Counts
 	notReady []string // by name
+	left     int      // how many nodes may go in addition to those taken
 }
 
 // NewQuota returns a quota that remains after what the Admission has let pass.
 func NewQuota(g *Admission, reason budgets.Reason) *Quota {
-	return &Quota{Admission: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
+	return &Quota{Admission: g, reason: reason, said: map[*share]*answer{}}
 }
 
 // Take counts a node if budgets allow its removal, and otherwise returns the refusal.
@@ -60,7 +60,7 @@ func (q *Quota) MayLet(nodes []*state.StateNode) bool {
 	for _, m := range nodes {
 		for _, s := range q.Admission.ledger.of(m) {
 			taken[s]++
-			if left, known := q.left[s]; known && taken[s] > left {
+			if a := q.said[s]; a != nil && taken[s] > a.left {
 				return false
 			}
 		}
@@ -72,17 +72,17 @@ func (q *Quota) MayLet(nodes []*state.StateNode) bool {
 func (q *Quota) take(m *state.StateNode) *share {
 	shares := q.Admission.ledger.of(m)
 	for _, s := range shares {
-		if _, known := q.said[s]; !known {
-			q.said[s] = answer{s.compiled.Allow(q.Admission.cluster.Now, s.counts, q.reason), s.counts, q.Admission.ledger.notReady(s)}
-			q.left[s] = q.said[s].Nodes
+		if q.said[s] == nil {
+			a := s.compiled.Allow(q.Admission.cluster.Now, s.counts, q.reason)
+			q.said[s] = &answer{a, s.counts, q.Admission.ledger.notReady(s), a.Nodes}
 		}
-		if q.left[s] <= 0 {
+		if q.said[s].left <= 0 {
 			q.Next = order.Sooner(q.Next, q.said[s].Until)
 			return s
 		}
 	}
 	for _, s := range shares {
-		q.left[s]--
+		q.said[s].left--
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (q *Quota) usedUp(s *share) string {
 	use(a.counts.Rebooting, "is being rebooted", "are being rebooted")
 	which := ": " + words.Names(a.notReady)
 	use(len(a.notReady), "is not Ready"+which, "are not Ready"+which)
-	use(a.Nodes-q.left[s], "goes that saves more", "go that save more")
+	use(a.Nodes-a.left, "goes that saves more", "go that save more")
 	if len(uses) == 0 {
 		return ""
 	}
@@ -125,6 +125,6 @@ func (q *Quota) usedUp(s *share) string {
 // Back takes back the count of a node.
 func (q *Quota) Back(m *state.StateNode) {
 	for _, s := range q.Admission.ledger.of(m) {
-		q.left[s]++
+		q.said[s].left++
 	}
 }

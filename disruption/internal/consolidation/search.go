@@ -230,11 +230,11 @@ type setAt func(i int, allowed func([]*state.StateNode) bool) []*state.StateNode
 // expect tells the simulation which sets the search is likely to ask about next: of those from first to below
 // end, most at most. With one goroutine it does nothing.
 func (s *search) expect(ctx context.Context, alone bool, most, first, end int, at setAt) {
-	if s.w.Width() < 2 {
+	if s.w.Width < 2 {
 		return
 	}
 	var out [][]*state.StateNode
-	for i := first; i < end && len(out) < min(most, s.w.Width()); i++ {
+	for i := first; i < end && len(out) < min(most, s.w.Width); i++ {
 		if set := at(i, s.quota.MayLet); len(set) > 0 {
 			out = append(out, set)
 		}
@@ -321,7 +321,7 @@ func (s *search) singles(ctx context.Context) error {
 		if s.w.Refused != nil || s.spent() {
 			return nil
 		}
-		s.expect(ctx, true, s.w.Width(), i, len(list), at)
+		s.expect(ctx, true, s.w.Width, i, len(list), at)
 		cs, err := s.w.Alone(ctx, m)
 		if err != nil || cs == nil {
 			return err

@@ -25,9 +25,9 @@ import (
 // its planned place or nowhere yet, and a new node may come up in any of the zones of its options.
 // The state excludes a pod wherever such a pod may be, and lets it satisfy no constraint.
 type BindOrder struct {
-	w     *Simulation
-	state *engine.State
-	done  []*footprint // footprints counted so far, in order
+	*engine.State
+	w    *Simulation
+	done []*footprint // footprints counted so far, in order
 }
 
 // readState makes the state of the engine in which pods are moved one after the other, unless it is
@@ -43,7 +43,7 @@ func (w *Simulation) readState() {
 	for _, p := range w.waitingPods() {
 		waiting[state.NameOf(p)] = true
 	}
-	nodes, pods := slices.Clone(w.In.Nodes), make([]engine.Pod, 0, w.Cluster.CountPods())
+	nodes, pods := slices.Clone(w.In.Nodes), []engine.Pod(nil)
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Node == nil || w.Leaving[n.Name()] {
@@ -58,10 +58,8 @@ func (w *Simulation) readState() {
 			case podlife.ComesBack(p):
 				pods = append(pods, engine.Pod{Pod: podlife.Moved(p, "")})
 			default:
-				pods = append(pods, engine.Pod{Pod: p, Node: n.Name(), Perhaps: len(waiting) > 0 && waiting[state.NameOf(p)]})
-				if len(waiting) > 0 {
-					delete(waiting, state.NameOf(p))
-				}
+				pods = append(pods, engine.Pod{Pod: p, Node: n.Name(), Perhaps: waiting[state.NameOf(p)]})
+				delete(waiting, state.NameOf(p))
 			}
 		}
 		n.Pods = stay
@@ -91,7 +89,7 @@ func (l *BindOrder) begin(begun []Decision) {
 		l.done = append(l.done, print)
 		for k := range cs.Moves {
 			if a := l.arrival(&cs.Moves[k], name); cs.Moves[k].Node == "" && a.to != "" {
-				l.state.Arrive(a.pod, a.to, true)
+				l.Arrive(a.pod, a.to, true)
 			}
 		}
 	}
@@ -119,15 +117,9 @@ func (l *BindOrder) Takes(cs *CandidateSet) (ok bool, tie string) {
 		return false, tie
 	}
 	l.done = append(l.done, print)
-	l.state.Log(func() { l.done = l.done[:len(l.done)-1] })
+	l.Log(func() { l.done = l.done[:len(l.done)-1] })
 	return true, ""
 }
-
-// Mark returns the present state, for Rewind.
-func (l *BindOrder) Mark() int { return l.state.Mark() }
-
-// Rewind undoes all changes after a mark.
-func (l *BindOrder) Rewind(mark int) { l.state.Rewind(mark) }
 
 // After returns the names of the actions that have to be done before the one counted last, because
 // one changes something on which the other depends.
@@ -145,7 +137,7 @@ func (l *BindOrder) After() (names []string) {
 func (l *BindOrder) launch(nodes []provisioning.NewNode, action string) {
 	for i := range nodes {
 		n := &nodes[i]
-		l.state.Launch(engine.NewNode{Name: newName(action, i), Pool: n.Pool.Name, Requirements: n.Requirements, Labels: n.Labels, Options: n.Options})
+		l.Launch(engine.NewNode{Name: newName(action, i), Pool: n.Pool.Name, Requirements: n.Requirements, Labels: n.Labels, Options: n.Options})
 	}
 }
 
@@ -156,7 +148,7 @@ func (l *BindOrder) carryOut(cs *CandidateSet, spreadLast bool) string {
 	var waiting []arrival
 	for i := range cs.Moves {
 		a := l.arrival(&cs.Moves[i], cs.Targets[0].Name)
-		l.state.Depart(a.pod, a.from)
+		l.Depart(a.pod, a.from)
 		waiting = append(waiting, a)
 	}
 	slices.SortStableFunc(waiting, func(a, b arrival) int {
@@ -168,14 +160,14 @@ func (l *BindOrder) carryOut(cs *CandidateSet, spreadLast bool) string {
 	for len(waiting) > 0 {
 		first, left := "", waiting[:0]
 		for _, a := range waiting {
-			if t := l.state.Excluder(a.pod, a.to); t != nil {
+			if t := l.Excluder(a.pod, a.to); t != nil {
 				left = append(left, a)
 				if first == "" {
 					first = constraintOf(t)
 				}
 				continue
 			}
-			l.state.Arrive(a.pod, a.to, false)
+			l.Arrive(a.pod, a.to, false)
 		}
 		if len(left) == len(waiting) {
 			return first
@@ -183,7 +175,7 @@ func (l *BindOrder) carryOut(cs *CandidateSet, spreadLast bool) string {
 		waiting = left
 	}
 	for _, m := range cs.Targets {
-		l.state.Remove(m.Name)
+		l.Remove(m.Name)
 	}
 	return ""
 }
@@ -210,7 +202,7 @@ type arrival struct {
 }
 
 func (l *BindOrder) arrival(move *Move, action string) arrival {
-	a := arrival{concern: l.state.Concern(move.Pod), pod: move.Pod, to: move.Node}
+	a := arrival{concern: l.Concern(move.Pod), pod: move.Pod, to: move.Node}
 	if a.concern == nil {
 		a.concern = &engine.Concern{}
 	}

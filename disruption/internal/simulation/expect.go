@@ -29,15 +29,14 @@ type expected struct {
 }
 
 // Expect has the what-ifs that are likely to be asked next answered on other goroutines: Try of each
-// set without places, or, with alone, Alone of each node. It takes as many of the first sets as the
-// options allow goroutines, and does nothing if they allow one. Answers are dropped when the
-// simulation changes, so what a search finds does not depend on them. The caller calls Forget in the
-// end.
+// set without places, or, with alone, Alone of each node. Each set takes a goroutine: see Width. Answers
+// are dropped when the simulation changes, so what a search finds does not depend on them. The caller
+// calls Forget in the end.
 func (w *Simulation) Expect(ctx context.Context, sets [][]*state.StateNode, alone bool) {
-	if w.Refused != nil || w.width < 2 {
+	if w.Refused != nil {
 		return
 	}
-	for _, set := range sets[:min(len(sets), w.width)] {
+	for _, set := range sets {
 		if w.ahead.find(set, alone) >= 0 {
 			continue
 		}
@@ -54,9 +53,6 @@ func (w *Simulation) Expect(ctx context.Context, sets [][]*state.StateNode, alon
 		}()
 	}
 }
-
-// Width returns how many what-ifs are answered at a time.
-func (w *Simulation) Width() int { return w.width }
 
 // Forget drops the answers to expected what-ifs, and ends the goroutines that compute them.
 func (w *Simulation) Forget() {

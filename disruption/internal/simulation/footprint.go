@@ -38,7 +38,7 @@ func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 			for _, value := range l.left(a.from, k.Key) {
 				delta[value]--
 			}
-			to := l.state.Domains(a.to, k.Key)
+			to := l.Domains(a.to, k.Key)
 			for _, value := range to {
 				if delta[value]++; len(to) > 1 {
 					mark(f.changed, k, value)
@@ -66,7 +66,7 @@ func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 // left returns the domains of a node from which a pod departs. The state has no nodes of earlier
 // decisions, which are leaving already.
 func (l *BindOrder) left(node, key string) []string {
-	if out := l.state.Domains(node, key); len(out) > 0 {
+	if out := l.Domains(node, key); len(out) > 0 {
 		return out
 	}
 	if n := l.w.object(node); n != nil && n.Labels[key] != "" {
@@ -77,7 +77,7 @@ func (l *BindOrder) left(node, key string) []string {
 
 // remove records the domains of a node that is removed.
 func (f *footprint) remove(l *BindOrder, n *corev1.Node) {
-	for _, k := range l.state.Spreads() {
+	for _, k := range l.Spreads() {
 		if value, found := n.Labels[k.Key]; found {
 			f.removed[domain{k.Key, value}] = true
 		}
@@ -87,7 +87,7 @@ func (f *footprint) remove(l *BindOrder, n *corev1.Node) {
 // dependOn records the counts on which the place of a pod depends.
 func (f *footprint) dependOn(l *BindOrder, a *arrival) {
 	there := func(k engine.Count) {
-		for _, value := range l.state.Domains(a.to, k.Key) {
+		for _, value := range l.Domains(a.to, k.Key) {
 			mark(f.depends, k, value)
 		}
 	}
@@ -113,17 +113,17 @@ func (f *footprint) dependOn(l *BindOrder, a *arrival) {
 // That node may be from any action that opens the domain. cs may be nil.
 func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 	var keys []string
-	for _, k := range l.state.Spreads() {
+	for _, k := range l.Spreads() {
 		if !slices.Contains(keys, k.Key) {
 			keys = append(keys, k.Key)
 		}
 	}
 	for _, key := range keys {
-		sites := l.state.Sites(key)
+		sites := l.Sites(key)
 		if cs != nil {
 			var fresh []string
 			for i := range cs.Nodes {
-				fresh = append(fresh, l.state.Domains(newName(f.name, i), key)...)
+				fresh = append(fresh, l.Domains(newName(f.name, i), key)...)
 			}
 			for _, value := range fresh {
 				sites[value]--
@@ -135,7 +135,7 @@ func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 				}
 			}
 			for _, m := range cs.Targets {
-				for _, value := range l.state.Domains(m.Name, key) {
+				for _, value := range l.Domains(m.Name, key) {
 					sites[value]--
 				}
 			}
@@ -156,7 +156,7 @@ func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 
 // changes records that the set of domains of a label changes.
 func (f *footprint) changes(l *BindOrder, key string) {
-	for _, k := range l.state.Spreads() {
+	for _, k := range l.Spreads() {
 		if k.Key == key {
 			mark(f.changed, k, anywhere)
 		}

@@ -38,7 +38,7 @@ type spread struct {
 //
 // One pod of each spread may leave its domain, because all others stay: see pin.
 func (w *Simulation) pin() {
-	moves, spreads := w.BindOrder.state, map[int]*spread{}
+	moves, spreads := w.moves, map[int]*spread{}
 	w.pins = map[*corev1.Pod]*pin{}
 	of := func(rule int) *spread {
 		if spreads[rule] == nil {
@@ -87,7 +87,7 @@ func pinOf(labels map[string]string) estimate.Pin {
 // heldLabels returns the labels of its node that a pod must keep; nil if there are none. A label is
 // left out if the pod's node selector now requires another value.
 func (w *Simulation) heldLabels(p *corev1.Pod, node string) map[string]string {
-	out := w.BindOrder.state.Held(p, node)
+	out := w.BindOrder.Held(p, node)
 	for key, value := range p.Spec.NodeSelector { // the order does not matter
 		if out[key] != value {
 			delete(out, key)
@@ -194,7 +194,7 @@ func (w *Simulation) moved(cs *CandidateSet) {
 		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.choice.Values[0] {
 			before := r.of.left
 			r.of.left = true
-			w.BindOrder.state.Log(func() { r.of.left = before })
+			w.BindOrder.Log(func() { r.of.left = before })
 		}
 	}
 }

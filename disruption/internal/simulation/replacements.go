@@ -209,7 +209,7 @@ func (cs *CandidateSet) TurnDown(l *BindOrder, tie string) {
 	switch {
 	case len(l.done) > 0:
 		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
-	case l.state.Uncertain() > 0:
+	case l.Uncertain() > 0:
 		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
 	default:
 		cs.Outcome = rule.Forbid(rule.Unplaced, "%s would not hold where there are places for its pods", tie)

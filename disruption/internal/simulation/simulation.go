@@ -52,7 +52,7 @@ type Simulation struct {
 	BindOrder *BindOrder                   // checks the order of moves; nil if no pods are pinned, or the input is refused
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
-	width     int     // how many what-ifs are answered at a time
+	Width     int     // how many what-ifs are answered at a time
 	ahead     *ahead  // what-ifs that are likely to be asked next, and are being answered
 }
 
@@ -121,7 +121,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		if w.readState(); w.Refused != nil {
 			return w, nil
 		}
-		w.BindOrder = &BindOrder{w: w, state: w.moves}
+		w.BindOrder = &BindOrder{State: w.moves, w: w}
 		w.pin()
 		w.BindOrder.begin(begun)
 	}
@@ -144,7 +144,7 @@ func withCatalog(f *state.Cluster, config Config) *Simulation {
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
-	w.width = config.Width()
+	w.Width = config.Width()
 	w.Opts.Parallel = 1    // within a what-if
 	w.Opts.NoBounds = true // lower bounds are not needed here
 	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {

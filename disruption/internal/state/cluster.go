@@ -140,16 +140,6 @@ func (f *Cluster) LastPodEvent(m *StateNode) (since time.Time, known bool) {
 	return since, true
 }
 
-// CountPods returns the number of pods on the nodes, plus half as much for the copies that a search
-// makes.
-func (f *Cluster) CountPods() int {
-	n := 0
-	for _, m := range f.Nodes {
-		n += len(m.Node.Pods)
-	}
-	return n + n/2
-}
-
 // WithoutUnavailable returns the catalogs without the offerings that were recently sold out.
 func (f *Cluster) WithoutUnavailable() map[string][]*cloudprovider.InstanceType {
 	dry := f.In.Unavailable

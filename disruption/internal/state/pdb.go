@@ -146,13 +146,17 @@ func (p *PodView) Stuck() bool {
 // selected by several budgets, so each pod needs one budget at most, and counting is exact.
 type Demand map[*PDB]int
 
-// Add adds the evictions of the pods of a node.
-func (d Demand) Add(m *StateNode) {
-	for _, p := range m.PodViews {
-		if b := p.Governing(); b != nil {
-			d[b]++
+// DemandOf counts the evictions of the pods of some nodes.
+func DemandOf(nodes ...*StateNode) Demand {
+	d := Demand{}
+	for _, m := range nodes {
+		for _, p := range m.PodViews {
+			if b := p.Governing(); b != nil {
+				d[b]++
+			}
 		}
 	}
+	return d
 }
 
 // Short returns the first budget, by object, that allows too few evictions, given what earlier

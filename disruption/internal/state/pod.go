@@ -19,8 +19,7 @@ type PodView struct {
 	*corev1.Pod
 	cost          podlife.EvictionUnits
 	Active        bool
-	Reschedulable bool // it needs another place when the node is removed
-	evictable     bool
+	Reschedulable bool      // it needs another place when the node is removed
 	Held          bool      // do-not-disrupt is in force
 	HeldUntil     time.Time // end of do-not-disrupt; zero is never
 	Budgets       []*PDB    // budgets that select it, if it is evictable and budgets protect pods of its phase
@@ -74,8 +73,8 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	if v.Active {
 		v.Held, v.HeldUntil = f.doNotDisrupt(p)
 	}
-	v.evictable = v.Active && !podlife.Tolerates(p, v1.DisruptedNoScheduleTaint()) && !ofNode && !v.Held
-	if v.evictable && podlife.Budgeted(p.Status.Phase) {
+	evictable := v.Active && !podlife.Tolerates(p, v1.DisruptedNoScheduleTaint()) && !ofNode && !v.Held
+	if evictable && podlife.Budgeted(p.Status.Phase) {
 		v.Budgets = f.pdbs.of(p)
 	}
 	return v
