@@ -123,7 +123,7 @@ func Read(now time.Time, o Objects, m Memory) (*Fleet, error) {
 func (f *Fleet) join() error {
 	plain := make([]*corev1.Pod, len(f.Objects.Pods))
 	for i, p := range f.Objects.Pods {
-		plain[i] = f.Memory.seen.plainOf(p)
+		plain[i] = cmp.Or(f.Memory.seen.plain[p], p)
 	}
 	joined, err := provisioning.Match(f.Objects.Nodes, f.NodeClaims, plain)
 	index := map[string]int{}

@@ -83,14 +83,6 @@ func asBefore[T any, P interface {
 	return out, by
 }
 
-// plainOf returns nomination.Plain of a pod, from memory if possible.
-func (s *seen) plainOf(p *corev1.Pod) *corev1.Pod {
-	if plain := s.plain[p]; plain != nil {
-		return plain
-	}
-	return p
-}
-
 // daemonOf returns a pod of a DaemonSet, for provisioning.Input.
 func daemonOf(ds *appsv1.DaemonSet, runtimes []*nodev1.RuntimeClass) (*corev1.Pod, error) {
 	pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}

@@ -106,11 +106,11 @@ func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error)
 	for _, n := range nodes {
 		reasons[n.Name] = n.Reason
 	}
-	p := &player{opts: opts, from: now, horizon: now.Add(cmp.Or(opts.Horizon, defaultHorizon))}
+	p := &player{opts: opts, horizon: now.Add(cmp.Or(opts.Horizon, defaultHorizon))}
 	out := Rollout{Waves: waves, Complete: true}
 	for i, w := range waves {
 		if i == 0 || waves[i-1].NodePool != w.NodePool {
-			p.begin(len(nodes))
+			p.at, p.steps = now, 3*len(nodes)+maxQuestions
 		}
 		for _, m := range p.play(w) {
 			m.Reason = reasons[m.Node]
@@ -132,15 +132,10 @@ func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error)
 
 // player simulates the waves of a pool.
 type player struct {
-	opts          *PreviewOptions
-	from, horizon time.Time
-	at            time.Time // the simulated time of the pool; zero if it makes no more progress
-	steps         int
-}
-
-// begin starts a pool.
-func (p *player) begin(nodes int) {
-	p.at, p.steps = p.from, 3*nodes+maxQuestions
+	opts    *PreviewOptions
+	horizon time.Time
+	at      time.Time // the simulated time of the pool; zero if it makes no more progress
+	steps   int
 }
 
 // play returns the moves of a wave with their times.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -90,7 +91,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 		n := &nodes[w.At[m.Name]]
 		for _, p := range n.Pods {
 			if p != nil && home[state.NameOf(p)] == m {
-				pods = append(pods, w.copies.unplaced(p, w.pins[p], loose[p]))
+				pods = append(pods, w.pins[p].restrict(podlife.Moved(p, ""), loose[p]))
 			}
 		}
 		*n = w.copies.changed(*n, w.copies.gone, provisioning.Node.Leaving)

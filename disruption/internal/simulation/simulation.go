@@ -140,7 +140,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 // withCatalog returns a simulation without nodes and pods.
 func withCatalog(f *state.Cluster, config Config) *Simulation {
 	w := &Simulation{Cluster: f, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies(), ahead: &ahead{}}
+		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: &copies{gone: map[nodeObjects]nodeObjects{}, shut: map[nodeObjects]nodeObjects{}}, ahead: &ahead{}}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
@@ -413,10 +413,8 @@ func closedNode(n provisioning.Node) provisioning.Node {
 }
 
 func noPods(list corev1.ResourceList) corev1.ResourceList {
-	out := list.DeepCopy()
-	if out == nil {
-		out = corev1.ResourceList{}
-	}
+	out := corev1.ResourceList{}
+	maps.Copy(out, list)
 	out[corev1.ResourcePods] = *resource.NewQuantity(0, resource.DecimalSI)
 	return out
 }
