@@ -100,13 +100,6 @@ func (d *destinations) String() string {
 	return strings.Join(parts, "; ")
 }
 
-func arePlural(n int, thing string) string {
-	if n == 1 {
-		return thing + " is"
-	}
-	return words.Plural(n, thing) + " are"
-}
-
 // destinationsIn returns the places that a plan has for some pods. Without a plan it is empty.
 func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations {
 	d := &destinations{nodes: map[string]bool{}}

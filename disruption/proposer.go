@@ -306,7 +306,10 @@ func (p *proposer) foretell() {
 		if len(pods) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("its %s for the next plan", arePlural(len(pods), "pod"))
+		text := "its pod is for the next plan"
+		if len(pods) > 1 {
+			text = fmt.Sprintf("its %d pods are for the next plan", len(pods))
+		}
 		if d := destinationsIn(p.sim.Settled, pods).String(); d != "" {
 			text += ": " + d
 		}

@@ -138,12 +138,12 @@ func (l *list) add(d Difference) {
 func differences(now time.Time, c *Comparison) []Difference {
 	var l list
 	l.bills(KindFreshCost, KindFreshNodes, KindFreshPoolCost, c.Old.Fresh.Bill, c.New.Fresh.Bill)
-	l.unplaced(KindUnplaced, c.Old.Fresh.Plan.Unplaced, c.New.Fresh.Plan.Unplaced)
+	l.objects(KindUnplaced, 0, unplaced(c.Old.Fresh.Plan.Unplaced), unplaced(c.New.Fresh.Plan.Unplaced))
 	was, is := c.Old.Settled, c.New.Settled
 	l.add(Difference{Kind: KindAtOnceCost, Old: was.AtOnce, New: is.AtOnce, Why: began(was, is)})
 	l.bills(KindSettledCost, KindSettledNodes, KindSettledPoolCost, was.Bill, is.Bill)
-	l.unplaced(KindPending, was.Unplaced, is.Unplaced)
-	l.drifts(now, was.Drifts, is.Drifts)
+	l.objects(KindPending, 0, unplaced(was.Unplaced), unplaced(is.Unplaced))
+	l.objects(KindDrift, NotDrifted, drifts(now, was.Drifts), drifts(now, is.Drifts))
 	rounds := fmt.Sprintf("%s, was %s", layout.Count(len(is.Rounds), "round"), layout.Count(len(was.Rounds), "round"))
 	l.add(Difference{Kind: KindPeak, Old: float64(was.Peak), New: float64(is.Peak), Why: peakOf(is)})
 	l.add(Difference{Kind: KindEvicted, Old: float64(was.Evicted), New: float64(is.Evicted), Why: rounds})
@@ -243,66 +243,57 @@ func nodesOf(list []change) (nodes []string) {
 	return slices.Compact(nodes)
 }
 
-// unplaced compares the pods without a place.
-func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
-	old, fresh := reasons(was), reasons(is)
-	for _, name := range names(old, fresh) {
-		d := Difference{Kind: kind, Object: name}
-		if why, found := old[name]; found {
-			d.Old, d.Why = 1, why
+// told is an amount of one side for an object, and why it is so.
+type told struct {
+	amount float64
+	why    string
+}
+
+// objects compares the amounts of objects. An object that a side does not have has the amount absent there. The
+// reason is that of the new side if it has the object.
+func (l *list) objects(kind Kind, absent float64, was, is map[string]told) {
+	for _, name := range names(was, is) {
+		d := Difference{Kind: kind, Object: name, Old: absent, New: absent}
+		if x, found := was[name]; found {
+			d.Old, d.Why = x.amount, x.why
 		}
-		if why, found := fresh[name]; found {
-			d.New, d.Why = 1, why
+		if x, found := is[name]; found {
+			d.New, d.Why = x.amount, x.why
+		}
+		if kind == KindDrift {
+			d.Nodes = []string{name}
 		}
 		l.add(d)
 	}
 }
 
-func reasons(list []provisioning.Unplaced) map[string]string {
-	out := make(map[string]string, len(list))
+// unplaced returns 1 for each pod without a place, and the reason.
+func unplaced(list []provisioning.Unplaced) map[string]told {
+	out := make(map[string]told, len(list))
 	said := map[*provisioning.Explanation]string{} // equal pods share a reason
 	for _, u := range list {
 		if u.Explanation != nil && said[u.Explanation] == "" {
 			said[u.Explanation] = u.Explanation.String()
 		}
-		out[podName(u.Pod)] = said[u.Explanation]
+		out[podName(u.Pod)] = told{1, said[u.Explanation]}
 	}
 	return out
 }
 
-// drifts compares the drifted nodes, and when they are replaced.
-func (l *list) drifts(now time.Time, was, is []Drift) {
-	old, fresh := driftsByNode(was), driftsByNode(is)
-	for _, name := range names(old, fresh) {
-		d := Difference{Kind: KindDrift, Object: name, Old: NotDrifted, New: NotDrifted, Nodes: []string{name}}
-		if x, ok := old[name]; ok {
-			d.Old, d.Why = x.told(now)
-		}
-		if x, ok := fresh[name]; ok {
-			d.New, d.Why = x.told(now)
-		}
-		l.add(d)
-	}
-}
-
-func driftsByNode(list []Drift) map[string]Drift {
-	out := make(map[string]Drift, len(list))
+// drifts returns by node the hours until a drifted node is replaced, or Stays, and why it has drifted.
+func drifts(now time.Time, list []Drift) map[string]told {
+	out := make(map[string]told, len(list))
 	for _, d := range list {
-		out[d.Node] = d
+		x := told{Stays, d.Reason + ": " + d.Detail}
+		if !d.At.IsZero() {
+			x.amount = d.At.Sub(now).Hours()
+		}
+		if d.Held != "" {
+			x.why += "; " + d.Held
+		}
+		out[d.Node] = x
 	}
 	return out
-}
-
-// told returns the hours until a drifted node is replaced, or Stays, and why it has drifted.
-func (d Drift) told(now time.Time) (hours float64, why string) {
-	hours, why = Stays, d.Reason+": "+d.Detail
-	if !d.At.IsZero() {
-		hours = d.At.Sub(now).Hours()
-	}
-	if d.Held != "" {
-		why += "; " + d.Held
-	}
-	return hours, why
 }
 
 // began returns a text with the number of actions that may begin now on each side.
