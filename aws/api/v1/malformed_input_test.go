@@ -52,6 +52,9 @@ func FuzzDecode(f *testing.F) {
 
 		c.Default()
 		require.Equal(t, found, messages(c.Validate()), "defaults are assumed anyway")
+		once := c.DeepCopy()
+		c.Default()
+		require.Equal(t, once, c, "defaults are set once")
 	})
 }
 

@@ -42,48 +42,6 @@ func faults(t *testing.T, fields string) []string {
 	return got
 }
 
-func TestValidateAccepts(t *testing.T) {
-	for _, fields := range []string{
-		"",
-		"subnetSelectorTerms: [{id: subnet-0a}, {tags: {a: '*'}}]",
-		"securityGroupSelectorTerms: [{id: sg-0a}, {tags: {a: b}}, {name: 'node*'}]",
-		"capacityReservationSelectorTerms: [{id: cr-0a}, {tags: {a: b}, ownerID: '012345678901', instanceMatchCriteria: open}, {instanceMatchCriteria: targeted}]",
-		"placementGroupSelector: {name: a}",
-		"placementGroupSelector: {id: pg-0a}",
-		"ipPrefixCount: 0",
-		"amiFamily: Custom",
-		"amiFamily: AL2023",
-		"amiFamily: AL2, amiSelectorTerms: [{name: a, owner: self}, {ssmParameter: /a}, {id: ami-1}]",
-		"amiSelectorTerms: [{alias: al2023@latest~1}]",
-		"instanceProfile: nodes",
-		"tags: {}",
-		"tags: {Name: a, kubernetes.io/role: b, empty: ''}",
-		"kubelet: {}",
-		"kubelet: {clusterDNS: [10.0.0.10, 'fd00::a', kube-dns], podsPerCore: 0, maxPods: 0}",
-		"kubelet: {systemReserved: {cpu: '1', memory: 0.5Gi, ephemeral-storage: '1e3', pid: '100'}}",
-		"kubelet: {maxPods: 'min(110, max_pods)', kubeReserved: {cpu: 'vcpus * 30', memory: lots}}",
-		"kubelet: {evictionHard: {memory.available: 0%, nodefs.available: 100%, nodefs.inodesFree: 100.00%, imagefs.available: 99.99%, imagefs.inodesFree: '5', pid.available: 5.5%}}",
-		"kubelet: {evictionSoft: {memory.available: 1Gi}, evictionSoftGracePeriod: {memory.available: 0s}}",
-		"kubelet: {imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0}",
-		"kubelet: {imageGCLowThresholdPercent: 100}",
-		"blockDeviceMappings: []",
-		"blockDeviceMappings: [{deviceName: a, rootVolume: true, ebs: {volumeSize: 1G}}, {deviceName: b, ebs: {snapshotID: snap-1, volumeInitializationRate: 100}}]",
-		"networkInterfaces: []",
-		"networkInterfaces: [{networkCardIndex: 1, deviceIndex: 0, interfaceType: efa-only}, {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}]",
-		"metadataOptions: {}",
-		"metadataOptions: {httpPutResponseHopLimit: 64, httpTokens: optional}",
-		"enclaveOptions: {enabled: true}",
-		"enclaveOptions: {enabled: false}",
-		"connectionTracking: {udpTimeout: 30}",
-		"connectionTracking: {tcpEstablishedTimeout: 432000, udpStreamTimeout: 60}",
-		"cpuOptions: {}",
-		"cpuOptions: {nestedVirtualization: enabled}",
-		"context: '', userData: ''",
-	} {
-		require.Empty(t, faults(t, fields), fields)
-	}
-}
-
 const alone = ", which decides alone; put it in a term of its own, or remove it"
 
 func TestValidateTerms(t *testing.T) {
@@ -118,6 +76,8 @@ func TestValidateTerms(t *testing.T) {
 			`capacityReservationSelectorTerms[2].id: Invalid value: "xcr-1": want "cr-" and then lower-case letters and digits`,
 			`capacityReservationSelectorTerms[2].instanceMatchCriteria: Unsupported value: "close": supported values: "open", "targeted"`},
 		"capacityReservationSelectorTerms: []": {"capacityReservationSelectorTerms: Required value: give a term, or leave the field out: the API server refuses an empty list"},
+		"placementGroupSelector: {name: a}":    nil,
+		"placementGroupSelector: {id: pg-0a}":  nil,
 		"placementGroupSelector: {}":           {"placementGroupSelector: Required value: select by name or id, or leave the selector out"},
 		"placementGroupSelector: {name: '', id: 'a-pg-1'}": {
 			"placementGroupSelector.name: Forbidden: does not go with id; remove one",
@@ -162,6 +122,7 @@ func TestValidateIdentityAndTags(t *testing.T) {
 			`tags[karpenter.sh/nodepool]: Forbidden: this tag is set by the controller; remove it`,
 			`tags[kubernetes.io/cluster/x]: Forbidden: this tag is set by the controller; remove it`,
 			`tags[kubernetes.io/clusters]: Forbidden: this tag is set by the controller; remove it`},
+		"ipPrefixCount: 0":  nil,
 		"ipPrefixCount: -1": {"ipPrefixCount: Invalid value: -1: want 0 or more"},
 	} {
 		require.Equal(t, want, faults(t, fields), fields)
@@ -200,6 +161,9 @@ func TestValidateKubelet(t *testing.T) {
 		"kubeReserved: {cpu: '-vcpus'}": {`kubelet.kubeReserved[cpu]: Invalid value: "-vcpus": want a quantity that is not negative, such as 100m or 256Mi, or an expression`},
 		"imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 80": {
 			"kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be above imageGCLowThresholdPercent"},
+		"imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0":                          nil,
+		"imageGCLowThresholdPercent: 100":                                                        nil,
+		"evictionSoft: {memory.available: 1Gi}, evictionSoftGracePeriod: {memory.available: 0s}": nil,
 		"imageGCHighThresholdPercent: 101, imageGCLowThresholdPercent: -1": {
 			"kubelet.imageGCHighThresholdPercent: Invalid value: 101: want 0 to 100",
 			"kubelet.imageGCLowThresholdPercent: Invalid value: -1: want 0 to 100"},
@@ -272,8 +236,12 @@ func TestValidateNetwork(t *testing.T) {
 			`metadataOptions.httpProtocolIPv6: Unsupported value: "": supported values: "disabled", "enabled"`,
 			"metadataOptions.httpPutResponseHopLimit: Invalid value: 65: want 1 to 64",
 			`metadataOptions.httpTokens: Unsupported value: "always": supported values: "optional", "required"`},
-		"metadataOptions: {httpPutResponseHopLimit: 0}": {"metadataOptions.httpPutResponseHopLimit: Invalid value: 0: want 1 to 64"},
-		"enclaveOptions: {}":                            {"enclaveOptions.enabled: Required value: write true or false, or leave enclaveOptions out"},
+		"metadataOptions: {httpPutResponseHopLimit: 64}":                            nil,
+		"metadataOptions: {httpPutResponseHopLimit: 0}":                             {"metadataOptions.httpPutResponseHopLimit: Invalid value: 0: want 1 to 64"},
+		"enclaveOptions: {enabled: false}":                                          nil,
+		"enclaveOptions: {}":                                                        {"enclaveOptions.enabled: Required value: write true or false, or leave enclaveOptions out"},
+		"connectionTracking: {udpTimeout: 30}":                                      nil,
+		"connectionTracking: {tcpEstablishedTimeout: 432000, udpStreamTimeout: 60}": nil,
 		"connectionTracking: {}": {
 			"connectionTracking: Required value: set tcpEstablishedTimeout, udpStreamTimeout or udpTimeout, or leave connectionTracking out"},
 		"connectionTracking: {tcpEstablishedTimeout: 59, udpStreamTimeout: 181, udpTimeout: 61}": {
