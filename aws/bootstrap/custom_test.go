@@ -225,12 +225,3 @@ func TestWarnings(t *testing.T) {
 	windows.InstanceStore = awsv1.InstanceStorePolicyRAID0
 	require.Equal(t, []string{"instanceStore: Windows nodes ignore RAID0: format the disks in the custom user data"}, warnings(windows, ""))
 }
-
-// TestDNSYields: name servers that nobody asked for give way to the user's.
-func TestDNSYields(t *testing.T) {
-	n := plain(amiselect.FamilyBottlerocket)
-	n.CustomUserData = tomlText
-	require.Contains(t, render(t, n).Text, "cluster-dns-ip = ['8.8.8.8', '8.8.4.4']")
-	n.Kubelet.ClusterDNS = []string{"10.0.0.7"}
-	require.Contains(t, render(t, n).Text, "cluster-dns-ip = '10.0.0.7'")
-}

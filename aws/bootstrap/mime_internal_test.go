@@ -11,16 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFreeBoundary: no body can end its part, whatever lines it has.
-func TestFreeBoundary(t *testing.T) {
-	for _, body := range []string{"--//", "--//--", "x\n--//\n--//1\n--//2--", "--//x", "x --//"} {
-		parts := []mimePart{{header: []string{"A: b"}, body: body}, {body: "\n" + body + "\n"}, {}}
-		got, err := parseMIME(writeMIME(parts))
-		require.NoError(t, err)
-		require.Equal(t, parts, got)
-	}
-}
-
 // FuzzParseMIME: nothing panics; what is read and written again is read as the
 // same; and Go's own reader, which nodeadm uses, sees the same parts.
 func FuzzParseMIME(f *testing.F) {

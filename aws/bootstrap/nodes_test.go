@@ -15,8 +15,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// ptr returns a pointer to a copy.
-//
 // plain returns a node with no more than what every family needs.
 func plain(family amiselect.Family) bootstrap.Node {
 	return bootstrap.Node{

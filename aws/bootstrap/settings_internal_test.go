@@ -16,60 +16,6 @@ func settingsOf(t require.TestingT, text string) map[string]any {
 	return m
 }
 
-// TestMergeSettings: ours over theirs, whole values but for the tables named.
-func TestMergeSettings(t *testing.T) {
-	theirs := settingsOf(t, `
-other = 1
-[settings.kernel]
-lockdown = "none"
-[settings.kubernetes]
-max-pods = 3
-kube-api-qps = 5
-[settings.kubernetes.node-labels]
-a = "theirs"
-b = "theirs"
-[settings.kubernetes.node-taints]
-a = ["theirs"]
-[settings.kubernetes.eviction-hard]
-"pid.available" = "1%"
-[settings.bootstrap-commands.mine]
-mode = "off"
-`)
-	ours := settingsOf(t, `
-[settings.kubernetes]
-max-pods = 9
-[settings.kubernetes.node-labels]
-b = "ours"
-[settings.kubernetes.node-taints]
-b = ["ours"]
-[settings.kubernetes.eviction-hard]
-"memory.available" = "1%"
-[settings.bootstrap-commands.ours]
-mode = "always"
-`)
-	require.Equal(t, settingsOf(t, `
-other = 1
-[settings.kernel]
-lockdown = "none"
-[settings.kubernetes]
-max-pods = 9
-kube-api-qps = 5
-[settings.kubernetes.node-labels]
-a = "theirs"
-b = "ours"
-[settings.kubernetes.node-taints]
-b = ["ours"]
-[settings.kubernetes.eviction-hard]
-"memory.available" = "1%"
-[settings.bootstrap-commands.mine]
-mode = "off"
-[settings.bootstrap-commands.ours]
-mode = "always"
-`), mergeSettings(theirs, ours))
-	require.Equal(t, map[string]any{"a": "theirs", "b": "theirs"}, lookup(theirs, "settings", "kubernetes", "node-labels"))
-	require.Equal(t, ours, mergeSettings(nil, ours))
-}
-
 // FuzzMergeSettings: nothing panics; ours is there, theirs is there but where ours
 // is, and the text reads back as what was merged.
 func FuzzMergeSettings(f *testing.F) {

@@ -4,11 +4,9 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
@@ -68,36 +66,8 @@ func TestFaults(t *testing.T) {
 		}, "bottlerocketVersion: Invalid value: \"v1.21.1\": has no command for instance stores"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Invalid value: \"10.0.0.1, 10.0.0.2\": the family AL2 takes one address; keep one"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = new(intstr.FromInt32(-1)) }, "kubelet.maxPods: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = new(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},
 		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = new(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket has no such setting; use maxPods"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionMaxPodGracePeriod = new(int32(-1)) }, "kubelet.evictionMaxPodGracePeriod: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.ImageGCHighThresholdPercent = new(int32(101)) }, "kubelet.imageGCHighThresholdPercent: Invalid value: 101: want 0 to 100"},
-		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.ImageGCHighThresholdPercent, n.Kubelet.ImageGCLowThresholdPercent = new(int32(80)), new(int32(80))
-		}, "kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be above imageGCLowThresholdPercent"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.SystemReserved = map[string]string{"gpu": "1"} }, "kubelet.systemReserved[gpu]: Unsupported value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "-1"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "vcpus * 10"} }, "kubelet.kubeReserved[cpu]: Invalid value: \"vcpus * 10\": is an expression; resolve it before"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory": "1Gi"} }, "kubelet.evictionHard[memory]: Unsupported value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "1e-99999999"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
-		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionHard = map[string]string{"memory.available": "1E-99999999"}
-		}, "kubelet.evictionHard[memory.available]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "101%"} }, "kubelet.evictionHard[memory.available]: Invalid value: \"101%\": want a quantity that is not negative, such as 500Mi, or a percentage from 0% to 100%"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "NaN%"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "-5%"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "a,b"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionSoft = map[string]string{"memory.available": "1Gi"} }, "kubelet.evictionSoftGracePeriod[memory.available]: Required value"},
-		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"memory.available": {Duration: 1}}
-		}, "kubelet.evictionSoft[memory.available]: Required value: a signal of evictionSoftGracePeriod needs a threshold, or remove it there"},
-		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"x": {Duration: 1}}
-		}, "kubelet.evictionSoftGracePeriod[x]: Unsupported value"},
-		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionSoft = map[string]string{"memory.available": "1Gi"}
-			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"memory.available": {Duration: -time.Second}}
-		}, `kubelet.evictionSoftGracePeriod[memory.available]: Invalid value: "-1s"`},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.Extra = map[string]any{"seccompDefault": true} }, "kubelet.extra[seccompDefault]: Forbidden: AL2 nodes do not have it"},
 		{al2023, func(n *bootstrap.Node) { n.Kubelet.Extra = map[string]any{"registerWithTaints": nil} }, "taints come from the NodePool"},
 		{al2023, func(n *bootstrap.Node) { n.Kubelet.Extra = map[string]any{"maxPods": 3} }, "Kubelet has a field of that name"},
@@ -112,15 +82,6 @@ func TestFaults(t *testing.T) {
 		require.Empty(t, u)
 		_, err = bootstrap.KubeletFlags(n)
 		require.ErrorContains(t, err, c.want)
-	}
-}
-
-// TestFaultsTogether: a Node with several faults gives all of them.
-func TestFaultsTogether(t *testing.T) {
-	_, err := bootstrap.Render(bootstrap.Node{Family: amiselect.FamilyAL2023, CustomUserData: "Content-Type: text/plain\n\nx",
-		Labels: map[string]string{"a": "b c"}, Taints: []corev1.Taint{{}}})
-	for _, want := range []string{"clusterName", "endpoint", "caBundle", "clusterCIDR", "labels[a]", "taints[0].key", "taints[0].effect", "customUserData"} {
-		require.ErrorContains(t, err, want)
 	}
 }
 
