@@ -29,19 +29,6 @@ func TestBuilderImages(t *testing.T) {
 	require.Equal(t, "ami-x86standard", c.Images["m5.large"])
 }
 
-func TestOfferingsHavePricesAndZoneIDs(t *testing.T) {
-	c := newBuilderSetup(t, stocked(t)).catalog(t, resolvedClass())
-	m5 := findType(t, c, "m5.large")
-	o := findOffering(t, m5, "us-east-1b", karpv1.CapacityTypeSpot)
-	require.True(t, o.Available)
-	require.Equal(t, 0.04, o.Price)
-	id, _ := o.Requirements.Get(awsv1.LabelTopologyZoneID)
-	require.Equal(t, []string{"use1-az2"}, values(id))
-	o = findOffering(t, m5, "us-east-1a", karpv1.CapacityTypeOnDemand)
-	require.Equal(t, 0.096, o.Price)
-	require.False(t, findOffering(t, m5, "us-east-1c", karpv1.CapacityTypeSpot).Available, "the class has no subnet there")
-}
-
 // The same catalog is handed out until anything that it is made of changes; and
 // then the new one has the change.
 func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
@@ -129,26 +116,6 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		step.check(next)
 		last = next
 	}
-}
-
-func TestReservationCountsDown(t *testing.T) {
-	s := newBuilderSetup(t, stocked(t))
-	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
-		AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: new(int32(1))}}
-	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
-		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
-	})
-	left := func() int {
-		return findOffering(t, findType(t, s.catalog(t, c), "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).ReservationCapacity
-	}
-	require.Equal(t, 1, left())
-	s.clock.SetTime(Noon.Add(time.Second))
-	s.sources.ReservationLaunched("cr-0123456789abcdef0")
-	require.Zero(t, left())
-	s.sources.ReservationTerminated("cr-0123456789abcdef0")
-	require.Equal(t, 1, left())
-	s.sources.ReservationFull("cr-0123456789abcdef0")
-	require.Zero(t, left())
 }
 
 // When a reservation ends, the catalog is made anew although nothing was said.

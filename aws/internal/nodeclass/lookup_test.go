@@ -3,7 +3,6 @@ package nodeclass_test
 import (
 	"context"
 	"errors"
-	"strconv"
 	"testing"
 	"time"
 
@@ -383,37 +382,4 @@ func TestCluster(t *testing.T) {
 	_, _, err = sources(t, c, k).Cluster(bg)
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 	require.ErrorContains(t, err, "shop")
-}
-
-// Throttled for a minute while many ask: nobody who has an answer gets an error,
-// and EC2 is asked a few times.
-func TestNoHerdWhileThrottled(t *testing.T) {
-	c, k := network(), newClock()
-	s := sources(t, c, k)
-	term := []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}}
-	_, _, err := s.Subnets(bg, term)
-	require.NoError(t, err)
-	fail(c, "DescribeSubnets", throttled("DescribeSubnets"))
-	k.Step(time.Minute)
-	c.Calls()
-	for range 60 {
-		for range 100 {
-			got, _, err := s.Subnets(bg, term)
-			require.NoError(t, err)
-			require.Len(t, got, 2)
-		}
-		k.Step(time.Second)
-	}
-	require.LessOrEqual(t, c.Calls()["DescribeSubnets"], 6)
-}
-
-// A hundred classes with ten different terms.
-func TestEqualQuestionsAreAskedOnce(t *testing.T) {
-	c := network()
-	s := sources(t, c, newClock())
-	for i := range 100 {
-		_, _, err := s.Subnets(bg, []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "t" + strconv.Itoa(i%10)}}})
-		require.NoError(t, err)
-	}
-	require.Equal(t, 10, c.Calls()["DescribeSubnets"])
 }

@@ -133,17 +133,6 @@ func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
 	require.Len(t, c.InstanceProfiles(), 1)
 }
 
-func TestAnotherRoleIsAnotherProfile(t *testing.T) {
-	c := newIAMCloud(t)
-	k := c.keeper()
-	one := ensured(t, k, profileClass("NodeRole"))
-	other := profileClass("Other")
-	other.Status.InstanceProfile = one
-	two := ensured(t, k, other)
-	require.NotEqual(t, one, two)
-	require.Equal(t, "NodeRole", c.profile(one).Role, "nodes that run keep theirs")
-}
-
 func TestTheProfileInTheStatusIsKept(t *testing.T) {
 	c := newIAMCloud(t)
 	c.add("demo_by_karpenter", "/karpenter/us-east-1/demo/uid-1/", "NodeRole")
@@ -311,19 +300,6 @@ func TestTheProfileOfAUserIsNotGivenOutForARole(t *testing.T) {
 			require.Equal(t, before, c.profile(tc.profile))
 		})
 	}
-}
-
-// The profile of another class is known by name and role, and still not this one's.
-func TestTheProfileOfAnotherClassIsNotGivenOut(t *testing.T) {
-	c := newIAMCloud(t)
-	k := c.keeper()
-	other := profileClass("NodeRole")
-	other.Name, other.UID = "other", "uid-2"
-	theirs := ensured(t, k, other)
-	one := profileClass("NodeRole")
-	one.Status.InstanceProfile = theirs
-	name := ensured(t, k, one)
-	require.Equal(t, k.Name(one), name)
 }
 
 func TestAProfileOfOurNameOnAnotherPathIsLeftAlone(t *testing.T) {

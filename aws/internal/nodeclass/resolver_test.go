@@ -2,6 +2,7 @@ package nodeclass_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -12,9 +13,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -84,65 +83,48 @@ func TestTransitionTimes(t *testing.T) {
 // of them is in one error.
 func TestBadInput(t *testing.T) {
 	for name, tt := range map[string]struct {
-		edit   func(*awsv1.EC2NodeClass)
+		fields string // of the spec, as JSON
 		kind   string
 		reason string
 		want   []string
 	}{
-		"unknown alias": {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "al2024@latest" },
+		"unknown alias": {`{"amiSelectorTerms": [{"alias": "al2024@latest"}]}`,
 			awsv1.ConditionTypeAMIsReady, nodeclass.ReasonInvalidSpec, []string{"spec.amiSelectorTerms[0].alias", "al2024"}},
-		"two at signs": {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "al2023@v2@x" },
+		"two at signs": {`{"amiSelectorTerms": [{"alias": "al2023@v2@x"}]}`,
 			awsv1.ConditionTypeAMIsReady, nodeclass.ReasonInvalidSpec, []string{"spec.amiSelectorTerms[0].alias", "al2023@v2@x"}},
-		"pin that does not exist": {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "al2023@v20200101" },
+		"pin that does not exist": {`{"amiSelectorTerms": [{"alias": "al2023@v20200101"}]}`,
 			awsv1.ConditionTypeAMIsReady, awsv1.ReasonAMINotFound, []string{"spec.amiSelectorTerms", "v20200101", "1.34"}},
-		"alias not for this version": {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "al2@latest" },
+		"alias not for this version": {`{"amiSelectorTerms": [{"alias": "al2@latest"}]}`,
 			awsv1.ConditionTypeAMIsReady, awsv1.ReasonUnsupportedAlias, []string{"amiSelectorTerms[0].alias", "1.32"}},
-		"no subnet": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "data", "b": "*"}}, {ID: "subnet-0123"}}
-		},
+		"no subnet": {`{"subnetSelectorTerms": [{"tags": {"team": "data", "b": "*"}}, {"id": "subnet-0123"}]}`,
 			awsv1.ConditionTypeSubnetsReady, awsv1.ReasonSubnetsNotFound, []string{"spec.subnetSelectorTerms", "b=* and team=data", "subnet-0123", "tag the subnets"}},
-		"no security group": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{Name: "lost"}}
-		},
+		"no security group": {`{"securityGroupSelectorTerms": [{"tags": null, "name": "lost"}]}`,
 			awsv1.ConditionTypeSecurityGroupsReady, awsv1.ReasonSecurityGroupsNotFound, []string{"spec.securityGroupSelectorTerms", `"lost"`, "vpc-1"}},
-		"no role": {func(c *awsv1.EC2NodeClass) { c.Spec.InstanceProfile = nil },
+		"no role": {`{"instanceProfile": null}`,
 			awsv1.ConditionTypeValidationSucceeded, nodeclass.ReasonInvalidSpec, []string{"spec.role"}},
-		"role without IAM": {func(c *awsv1.EC2NodeClass) { c.Spec.InstanceProfile, c.Spec.Role = nil, "node" },
+		"role without IAM": {`{"instanceProfile": null, "role": "node"}`,
 			awsv1.ConditionTypeInstanceProfileReady, nodeclass.ReasonInstanceProfilesUnavailable, []string{"spec.role", `"node"`, "spec.instanceProfile"}},
-		"volume size": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("70000Gi"))}}}
-		},
+		"volume size": {`{"blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": "70000Gi"}}]}`,
 			awsv1.ConditionTypeValidationSucceeded, nodeclass.ReasonInvalidSpec, []string{"spec.blockDeviceMappings[0].ebs.volumeSize", "70000Gi"}},
-		"tag": {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"karpenter.sh/nodeclaim": "x"} },
+		"tag": {`{"tags": {"karpenter.sh/nodeclaim": "x"}}`,
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonTagValidationFailed, []string{"karpenter.sh/nodeclaim"}},
-		"kubelet": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"gpu": "1"}}
-		},
+		"kubelet": {`{"kubelet": {"kubeReserved": {"gpu": "1"}}}`,
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonInvalidKubeletConfiguration, []string{"spec.kubelet.kubeReserved"}},
-		"expressions": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromString("vcpus * 2"))}
-		},
+		"expressions": {`{"kubelet": {"maxPods": "vcpus * 2"}}`,
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonKubeletExpressionsDisabled, []string{"spec.kubelet.maxPods", "vcpus * 2", "switched off"}},
-		"kubelet of another family": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.AMISelectorTerms[0].Alias = "bottlerocket@latest"
-			c.Spec.Kubelet = &awsv1.KubeletConfiguration{PodsPerCore: new(int32(3))}
-		},
+		"kubelet of another family": {`{"amiSelectorTerms": [{"alias": "bottlerocket@latest"}], "kubelet": {"podsPerCore": 3}}`,
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonUnsupportedKubeletConfiguration, []string{"spec.kubelet.podsPerCore"}},
-		"placement group": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("ring")}
-		},
+		"placement group": {`{"placementGroupSelector": {"name": "ring"}}`,
 			awsv1.ConditionTypePlacementGroupReady, awsv1.ReasonPlacementGroupNotFound, []string{"spec.placementGroupSelector", `"ring"`, "create it"}},
-		"placement group by id": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: new("pg-0123456789abcdef0")}
-		},
+		"placement group by id": {`{"placementGroupSelector": {"id": "pg-0123456789abcdef0"}}`,
 			awsv1.ConditionTypePlacementGroupReady, awsv1.ReasonPlacementGroupNotFound, []string{"spec.placementGroupSelector", "pg-0123456789abcdef0"}},
-		"everything selected": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{}}}
-		},
+		"everything selected": {`{"subnetSelectorTerms": [{"tags": null}]}`,
 			awsv1.ConditionTypeSubnetsReady, nodeclass.ReasonInvalidSpec, []string{"spec.subnetSelectorTerms[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := resolver(t, account()).resolve(t, class(tt.edit))
+			got := resolver(t, account()).resolve(t, class(func(c *awsv1.EC2NodeClass) {
+				require.NoError(t, json.Unmarshal([]byte(tt.fields), &c.Spec))
+			}))
 			is := condition(t, got, tt.kind)
 			require.Equal(t, metav1.ConditionFalse, is.Status)
 			require.Equal(t, tt.reason, is.Reason, is.Message)
