@@ -110,17 +110,23 @@ func brokenCalls() []broken {
 	}
 }
 
+// redrift has IsDrifted change its answer.
+func redrift(change func(cloudprovider.Drift, error) (cloudprovider.Drift, error)) func(*twist) {
+	return func(t *twist) {
+		t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+			return change(t.Cloud.IsDrifted(ctx, claim))
+		}
+	}
+}
+
 func brokenHealth() []broken {
 	return []broken{
-		{"drift/none", "what cannot be known is drift", func(t *twist) {
-			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
-				drift, err := t.Cloud.IsDrifted(ctx, claim)
-				if err == nil && drift.Reason == "" {
-					drift = cloudprovider.Drift{Reason: hashDrift, Detail: "no hash"}
-				}
-				return drift, err
+		{"drift/none", "what cannot be known is drift", redrift(func(drift cloudprovider.Drift, err error) (cloudprovider.Drift, error) {
+			if err == nil && drift.Reason == "" {
+				drift = cloudprovider.Drift{Reason: hashDrift, Detail: "no hash"}
 			}
-		}},
+			return drift, err
+		})},
 		{"drift/none", "writes down that it looked", func(t *twist) {
 			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
 				claim.Annotations["checked"] = "yes"
@@ -147,30 +153,21 @@ func brokenHealth() []broken {
 				return drift, err
 			}
 		}},
-		{"drift/seen", "says it in two lines", func(t *twist) {
-			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
-				drift, err := t.Cloud.IsDrifted(ctx, claim)
-				if drift.Reason != "" {
-					drift.Detail += "\nsee above"
-				}
-				return drift, err
+		{"drift/seen", "says it in two lines", redrift(func(drift cloudprovider.Drift, err error) (cloudprovider.Drift, error) {
+			if drift.Reason != "" {
+				drift.Detail += "\nsee above"
 			}
-		}},
-		{"drift/seen", "never looks", func(t *twist) {
-			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
-				_, err := t.Cloud.IsDrifted(ctx, claim)
-				return cloudprovider.Drift{}, err
+			return drift, err
+		})},
+		{"drift/seen", "never looks", redrift(func(_ cloudprovider.Drift, err error) (cloudprovider.Drift, error) {
+			return cloudprovider.Drift{}, err
+		})},
+		{"drift/gone", "what is gone has not drifted", redrift(func(drift cloudprovider.Drift, err error) (cloudprovider.Drift, error) {
+			if errors.Is(err, cloudprovider.ErrNotFound) {
+				return cloudprovider.Drift{}, nil
 			}
-		}},
-		{"drift/gone", "what is gone has not drifted", func(t *twist) {
-			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
-				drift, err := t.Cloud.IsDrifted(ctx, claim)
-				if errors.Is(err, cloudprovider.ErrNotFound) {
-					return cloudprovider.Drift{}, nil
-				}
-				return drift, err
-			}
-		}},
+			return drift, err
+		})},
 		{"repair/valid", "no fallback", func(t *twist) {
 			t.policies = func() []cloudprovider.RepairPolicy { return t.Cloud.RepairPolicies()[1:] }
 		}},

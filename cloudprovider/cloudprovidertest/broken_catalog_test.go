@@ -60,10 +60,7 @@ func repriced(change func(price *float64)) func(*twist) {
 		})(t)
 		dearer := func(i *cloudprovider.Instance) { change(&i.Price) }
 		recreate(dearer)(t)
-		t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
-			i, err := t.Cloud.Get(ctx, id)
-			return changed(i, err, dearer)
-		}
+		reget(dearer)(t)
 		t.list = relist(t, dearer)
 	}
 }

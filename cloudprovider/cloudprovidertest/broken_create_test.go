@@ -62,10 +62,7 @@ func brokenCreates() []broken {
 		})},
 		{"create/option", "forgets the ID of the offering", func(t *twist) {
 			recreate(func(i *cloudprovider.Instance) { i.OfferingID = "" })(t)
-			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
-				i, err := t.Cloud.Get(ctx, id)
-				return changed(i, err, func(i *cloudprovider.Instance) { i.OfferingID = "" })
-			}
+			reget(func(i *cloudprovider.Instance) { i.OfferingID = "" })(t)
 			t.list = relist(t, func(i *cloudprovider.Instance) { i.OfferingID = "" })
 		}},
 		{"create/identity", "does not say when", recreate(func(i *cloudprovider.Instance) { i.CreatedAt = time.Time{} })},
@@ -73,16 +70,11 @@ func brokenCreates() []broken {
 			i.Labels = maps.Clone(i.Labels)
 			delete(i.Labels, corev1.LabelTopologyZone)
 		})},
-		{"create/labels", "none from Get", func(t *twist) {
-			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
-				i, err := t.Cloud.Get(ctx, id)
-				return changed(i, err, func(i *cloudprovider.Instance) {
-					if strings.Contains(i.Name, "create-labels") {
-						i.Labels = nil
-					}
-				})
+		{"create/labels", "none from Get", reget(func(i *cloudprovider.Instance) {
+			if strings.Contains(i.Name, "create-labels") {
+				i.Labels = nil
 			}
-		}},
+		})},
 		{"create/capacity", "leaves it to the kubelet", recreate(func(i *cloudprovider.Instance) { i.Allocatable = resources.List{} })},
 		{"create/capacity", "nothing is kept from pods", recreate(func(i *cloudprovider.Instance) { i.Allocatable = i.Capacity })},
 		{"create/capacity", "Get does not know it", reget(func(i *cloudprovider.Instance) {
