@@ -153,7 +153,7 @@ func ExampleInstanceType_Validate() {
 	fmt.Println(t.Validate())
 	// Output:
 	// <nil>
-	// instance type m5.large: offering 0 (m5.large/zone-a/on-demand): price: -1; use a price in USD per hour
+	// instance type m5.large: offering 0 (m5.large/zone-a/on-demand): price: -1; use a price in USD per hour, above zero and at most 1e+09
 	// instance type m5.large: offering 1 (m5.large/?/spot): zone: empty; set it to the value of topology.kubernetes.io/zone
 }
 

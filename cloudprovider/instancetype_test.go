@@ -217,14 +217,14 @@ instance type without a name: volumeAttachmentLimits: a: -1; use zero or more, o
 instance type without a name: volumeAttachmentLimits: b: -2; use zero or more, or leave the driver out for no limit
 instance type without a name: offering 0 (?/?/?): zone: empty; set it to the value of topology.kubernetes.io/zone
 instance type without a name: offering 0 (?/?/?): capacityType: empty; use spot, on-demand or reserved
-instance type without a name: offering 1 (?/zone-a/spot): price: NaN; use a price in USD per hour
+instance type without a name: offering 1 (?/zone-a/spot): price: NaN; use a price in USD per hour, above zero and at most 1e+09
 instance type without a name: offering 2 (?/zone-a/spot): offered twice; zone, capacity type and reservation must differ
 instance type without a name: offering 2 (?/zone-a/spot): price: 0; use a price above zero, a tiny one for capacity already paid for, or set available to false while the price is unknown
-instance type without a name: offering 3 (?/zone-c/on-demand): price: -1; use a price in USD per hour
+instance type without a name: offering 3 (?/zone-c/on-demand): price: -1; use a price in USD per hour, above zero and at most 1e+09
 instance type without a name: offering 3 (?/zone-c/on-demand): topology.kubernetes.io/zone = zone-c, but the instance type has topology.kubernetes.io/zone in (zone-a, zone-b); widen the requirements of the type
 instance type without a name: offering 4 (?/zone-b/reserved): reservationID: empty; name the reservation that it draws on
 instance type without a name: offering 4 (?/zone-b/reserved): reservationCapacity: -1; use zero for a full reservation
-instance type without a name: offering 4 (?/zone-b/reserved): price: +Inf; use a price in USD per hour
+instance type without a name: offering 4 (?/zone-b/reserved): price: +Inf; use a price in USD per hour, above zero and at most 1e+09
 instance type without a name: offering 5 (?/zone-b/on-demand/cr-1): reservationID: cr-1 on capacity type "on-demand"; use capacity type reserved or leave it empty
 instance type without a name: offering 6 (?/zone-b/spot): requirements: `+it.Offerings[6].Labels().Without("karpenter.sh/capacity-type").String()+` contradicts itself; no node can have such a label
 instance type without a name: offering 6 (?/zone-b/spot): capacity: resource memory: -1; use zero or more

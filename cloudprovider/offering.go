@@ -11,6 +11,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
+// MaxPrice is the highest price that is taken for one, in USD per hour. No machine costs as much, and
+// sums of such prices stay finite.
+const MaxPrice = 1e9
+
 // Offering is one way to buy an instance type. It is read-only once handed out. Within an instance
 // type, zone, capacity type and reservation identify an offering; see OfferingKey.
 type Offering struct {
@@ -32,9 +36,9 @@ type Offering struct {
 	// be repeated. May be empty.
 	Requirements requirements.Set
 
-	// Price is the price of an instance, in USD per hour, including NodeCost. It is above zero
-	// wherever the offering is Available; prepaid capacity has a tiny price, so that it sorts first
-	// and larger machines still cost more.
+	// Price is the price of an instance, in USD per hour, including NodeCost, up to MaxPrice. It is
+	// above zero wherever the offering is Available; prepaid capacity has a tiny price, so that it
+	// sorts first and larger machines still cost more.
 	Price float64
 
 	// NodeCost is the part of Price that is not for the instance, in USD per hour: for its volumes,

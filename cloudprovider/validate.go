@@ -29,7 +29,7 @@ import (
 //     on-demand or reserved, such as Spot; a second one with the same key; a
 //     reservation ID on other than reserved capacity, or the reverse; a negative
 //     reservation capacity; a price that is not a number of USD per hour (above
-//     zero if the offering is Available, else zero or more); requirements that
+//     zero if the offering is Available, else zero or more; at most MaxPrice); requirements that
 //     contradict themselves or those of the type; negative amounts in an
 //     override.
 //
@@ -199,8 +199,8 @@ func (f *faults) reservation(where place, o *Offering) {
 
 func (f *faults) price(where place, o *Offering) {
 	switch {
-	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0:
-		f.add("%s: price: %v; use a price in USD per hour", where, o.Price)
+	case !(o.Price >= 0 && o.Price <= MaxPrice):
+		f.add("%s: price: %v; use a price in USD per hour, above zero and at most %v", where, o.Price, float64(MaxPrice))
 		return // NodeCost, as a part of it, cannot be checked
 	case o.Price == 0 && o.Available:
 		f.add("%s: price: 0; use a price above zero, a tiny one for capacity already paid for, "+

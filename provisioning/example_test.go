@@ -284,7 +284,7 @@ func ExampleFaults() {
 
 	// Output:
 	// Pod "shop/web-1": spec.nodeName: is "ip-10-0-17-21"; a bound pod belongs in Node.Pods, not among the pods to place
-	// InstanceTypes["general"]: instance type m6i.2xlarge: offering 0 (m6i.2xlarge/us-east-1a/on-demand): price: -0.1; use a price in USD per hour
+	// InstanceTypes["general"]: instance type m6i.2xlarge: offering 0 (m6i.2xlarge/us-east-1a/on-demand): price: -0.1; use a price in USD per hour, above zero and at most 1e+09
 	// NodePool "general": spec.limits[nodes]: is negative; a limit is zero or more
 }
 

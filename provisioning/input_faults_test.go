@@ -116,10 +116,10 @@ func poolFaults() []fault {
 			`InstanceTypes["general"]: instance type without a name: requirements: node.kubernetes.io/instance-type = small does not admit the name; use In with the name alone`,
 		}},
 		{"negative price", func(s *scene) { s.Small.Offerings[0].Price = -1 }, []string{
-			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: -1; use a price in USD per hour`,
+			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: -1; use a price in USD per hour, above zero and at most 1e+09`,
 		}},
 		{"price that is not a number", func(s *scene) { s.Small.Offerings[0].Price = math.NaN() }, []string{
-			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: NaN; use a price in USD per hour`,
+			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: NaN; use a price in USD per hour, above zero and at most 1e+09`,
 		}},
 		{"no price on what is for sale", func(s *scene) { s.Small.Offerings[0].Price = 0 }, []string{
 			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: 0; use a price above zero, a tiny one for capacity already paid for, or set available to false while the price is unknown`,
@@ -269,7 +269,7 @@ func TestInputFaultsAtOnce(t *testing.T) {
 		`Pod "default/huge": spec.nodeName: is "old"; a bound pod belongs in Node.Pods, not among the pods to place`,
 		`NodePools[2]: is nil; leave it out`,
 		`NodePool "batch": is listed twice; list each NodePool once`,
-		`InstanceTypes["general"]: instance type small: offering 2 (small/b/on-demand): price: -2; use a price in USD per hour`,
+		`InstanceTypes["general"]: instance type small: offering 2 (small/b/on-demand): price: -2; use a price in USD per hour, above zero and at most 1e+09`,
 		`NodePool "general": spec.limits[cpu]: is negative; a limit is zero or more`,
 		`Node "old": pod default/bound: container main: resource cpu: -1: negative request; use zero or more`,
 		`Node "plain": status.allocatable: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,

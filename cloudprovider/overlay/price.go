@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // alreadyPaid is the share of the provider's price that an offering keeps when an overlay makes it
@@ -71,7 +72,7 @@ func readPrice(s *v1.NodeOverlaySpec) (*priceChange, *field.Error) {
 		out.kind = pricePercent
 	}
 	var err error
-	if out.value, err = strconv.ParseFloat(number, 64); err != nil {
+	if out.value, err = strconv.ParseFloat(number, 64); err != nil || out.value > cloudprovider.MaxPrice {
 		return nil, field.Invalid(field.NewPath("spec", name), text, "the number is too large; use a price in USD per hour")
 	}
 	return out, nil

@@ -42,13 +42,10 @@ const (
 	Unknown State = "Unknown"
 )
 
-// maxPrice keeps sums finite. No machine costs as much.
-const maxPrice = 1e9
-
 // priceFault says what is wrong with a price, or "".
 func priceFault(p float64) string {
-	if !(p > 0 && p <= maxPrice) {
-		return fmt.Sprintf("price: %v; use USD per hour, above zero and at most %v", p, float64(maxPrice))
+	if !(p > 0 && p <= cloudprovider.MaxPrice) {
+		return fmt.Sprintf("price: %v; use USD per hour, above zero and at most %v", p, float64(cloudprovider.MaxPrice))
 	}
 	return ""
 }

@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// maxPrice is the greatest valid price per hour in any currency, as in package pricing.
-const maxPrice = 1e9
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
 
 // Product is the price of an instance type on demand.
 type Product struct {
@@ -163,10 +161,10 @@ func parsePrice(text string) (float64, bool) {
 	return p, err == nil && priceFault(p) == ""
 }
 
-// priceFault says what is wrong with a price, or "".
+// priceFault says what is wrong with a price in any currency, or "".
 func priceFault(p float64) string {
-	if !(p > 0 && p <= maxPrice) || math.IsNaN(p) {
-		return fmt.Sprintf("%v; use a price per hour, above zero and at most %v", p, float64(maxPrice))
+	if !(p > 0 && p <= cloudprovider.MaxPrice) {
+		return fmt.Sprintf("%v; use a price per hour, above zero and at most %v", p, float64(cloudprovider.MaxPrice))
 	}
 	return ""
 }

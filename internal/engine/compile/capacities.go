@@ -68,6 +68,10 @@ func (p *Problem) setCapacities(f *model.Faults) {
 	p.onDaemon, p.LowOptions, p.Distinct, p.Rates = known.OnDaemon, known.Low, known.Distinct, known.Rates
 }
 
+// leastPrice is the price by which the packer reckons with a cheaper option, in USD per hour. A provider may
+// write the least number above zero for what is paid already, and the packer divides by prices.
+const leastPrice = 1e-30
+
 // workOutCapacities computes the capacities without a cache, and without slots.
 func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 	d := p.Catalog.Domains
@@ -111,7 +115,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 				known[key] = of
 			}
 			o.CapacityOf = of
-			out.Low = append(out.Low, pack.Option{Price: o.Offering.Price, Capacity: o.Capacity, Reservation: p.Catalog.Reservations.Of(o)})
+			out.Low = append(out.Low, pack.Option{Price: max(o.Offering.Price, leastPrice), Capacity: o.Capacity, Reservation: p.Catalog.Reservations.Of(o)})
 		}
 		out.Options = append(out.Options, lists.Keep(list))
 	}
