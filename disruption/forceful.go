@@ -327,27 +327,19 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 func (f *Cluster) expiration() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
-		due, expires := f.expiry(m)
-		switch {
-		case !expires || m.Marked():
-		case due.After(f.seen.Now):
-			r.Next = order.Sooner(r.Next, due)
-		default:
-			a := actionOn(m, Expired, Delete)
-			a.Since = due
-			a.Detail = fmt.Sprintf("expireAfter %s has passed since %s", m.NodeClaim.Spec.ExpireAfter.Duration,
-				words.Instant(m.NodeClaim.CreationTimestamp.Time))
-			r.Actions = append(r.Actions, a)
+		if !m.HasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() || m.Marked() {
+			continue
 		}
+		created, lifetime := m.NodeClaim.CreationTimestamp.Time, *m.NodeClaim.Spec.ExpireAfter.Duration
+		due := created.Add(lifetime)
+		if due.After(f.seen.Now) {
+			r.Next = order.Sooner(r.Next, due)
+			continue
+		}
+		a := actionOn(m, Expired, Delete)
+		a.Since, a.Detail = due, fmt.Sprintf("expireAfter %s has passed since %s", lifetime, words.Instant(created))
+		r.Actions = append(r.Actions, a)
 	}
 	sortActions(r.Actions)
 	return r
-}
-
-// expiry returns when a node expires; false if it does not or its age is unknown.
-func (f *Cluster) expiry(m *state.StateNode) (due time.Time, expires bool) {
-	if !m.HasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
-		return time.Time{}, false
-	}
-	return m.NodeClaim.CreationTimestamp.Add(*m.NodeClaim.Spec.ExpireAfter.Duration), true
 }

@@ -120,7 +120,8 @@ func (p *proposer) simulate(ctx context.Context, actions []Action) error {
 	asks := func(a Action) bool {
 		return p.simulatable(a) || p.displaces(a) || a.Reason == Empty && len(p.in.Pods) > 0
 	}
-	if !slices.ContainsFunc(actions, asks) && !slices.ContainsFunc(p.seen.Nodes, p.consolidatable) {
+	consolidatable := func(m *state.StateNode) bool { return len(p.keepsConsolidation(m)) == 0 }
+	if !slices.ContainsFunc(actions, asks) && !slices.ContainsFunc(p.seen.Nodes, consolidatable) {
 		return nil
 	}
 	var begun []simulation.Decision

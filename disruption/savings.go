@@ -95,9 +95,6 @@ func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.
 	return candidates, without(out, rule.Empty)
 }
 
-// consolidatable reports whether a node is a candidate.
-func (f *Cluster) consolidatable(m *state.StateNode) bool { return len(f.keepsConsolidation(m)) == 0 }
-
 // keepsConsolidation returns the causes that prevent the removal of a node to save money.
 func (f *Cluster) keepsConsolidation(m *state.StateNode) []Blocked {
 	reasons := f.check(m, MethodConsolidation)
@@ -106,17 +103,13 @@ func (f *Cluster) keepsConsolidation(m *state.StateNode) []Blocked {
 	}
 	c := &check{cluster: f, m: m, method: MethodConsolidation}
 	if _, known := m.Price(); !known {
-		c.add(rule.PriceUnknown, never, "what it costs is not known: %s", priceFault(m))
+		why := "its offering has no price"
+		if m.Offering == nil {
+			why = "its instance type has no offering of its zone and capacity type"
+		}
+		c.add(rule.PriceUnknown, never, "what it costs is not known: %s", why)
 	}
 	return c.blocked
-}
-
-// priceFault says why a price is not known.
-func priceFault(m *state.StateNode) string {
-	if m.Offering == nil {
-		return "its instance type has no offering of its zone and capacity type"
-	}
-	return "its offering has no price"
 }
 
 // inOrder moves each action after the actions that must be done before it, and keeps the order

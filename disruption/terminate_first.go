@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
 // terminateReserved converts an action that replaces a node of a dynamic pool, and found no place
@@ -20,11 +19,10 @@ import (
 // In that simulation nodes that use a reservation have no other options: a launch with other
 // options would have found a place without terminating the node first.
 func (p *proposer) terminateReserved(ctx context.Context, a Action) (Action, bool, error) {
-	if !p.mayTerminateFirst(a.Reason) || p.promised(a) != "" {
-		return a, false, nil
-	}
+	allowed := a.Reason == Drifted && p.opts.Drift.TerminateFirst || a.Reason == Unhealthy && p.opts.Repair.TerminateFirst
 	m := p.seen.ByName[a.Targets[0].Node]
-	if !m.Pool.Ready() || !holdsReservation(m) {
+	offered := m.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeReserved && m.Reservation() != "" && m.Offering.Available
+	if !allowed || p.promised(a) != "" || !m.Pool.Ready() || !offered {
 		return a, false, nil
 	}
 	cs, err := p.sim.First(ctx, m, a.Reason == Unhealthy)
@@ -38,20 +36,4 @@ func (p *proposer) terminateReserved(ctx context.Context, a Action) (Action, boo
 		a.DrainBound = new(TerminateFirstDrain)
 	}
 	return a, true, nil
-}
-
-// mayTerminateFirst reports whether nodes may be terminated first for a reason.
-func (f *Cluster) mayTerminateFirst(r Reason) bool {
-	switch r {
-	case Drifted:
-		return f.opts.Drift.TerminateFirst
-	case Unhealthy:
-		return f.opts.Repair.TerminateFirst
-	}
-	return false
-}
-
-// holdsReservation reports whether the node is in a reservation that is still offered.
-func holdsReservation(m *state.StateNode) bool {
-	return m.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeReserved && m.Reservation() != "" && m.Offering.Available
 }

@@ -111,7 +111,7 @@ func Advance(now time.Time, c Command, v Input) Progress {
 			return l.p
 		}
 	}
-	if c.Mode == TerminateFirst && len(c.Replacements) > 0 {
+	if l.holding() {
 		l.terminateFirst()
 	} else {
 		l.replaceFirst()

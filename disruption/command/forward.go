@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// holding reports whether the NodeClaims must outlive their machines.
+// holding reports whether replacements are launched once the nodes are gone, so that the NodeClaims must outlive
+// their machines.
 func (l *lifecycle) holding() bool {
 	return l.c.Mode == TerminateFirst && len(l.c.Replacements) > 0
 }

@@ -102,22 +102,18 @@ func stillValid(n, before *provisioning.NewNode) rule.Outcome {
 }
 
 func notCheaper(targets []*state.StateNode, nodes []provisioning.NewNode, removed, cheapest, required float64) rule.Outcome {
-	which := rule.NotCheaper
 	if removed-cheapest > simulation.PriceSlack {
-		which = rule.SavingTooSmall
+		return rule.Forbid(rule.SavingTooSmall, "removing it would save %s, %s instead of %s, and MinimumScore or another option asks for %s",
+			words.USD(removed-cheapest), words.USD(cheapest), words.USD(removed), words.USD(required))
 	}
 	what := fmt.Sprintf("%s would cost %s", words.Plural(len(nodes), "new node"), words.USD(cheapest))
 	if len(nodes) == 1 {
 		what = fmt.Sprintf("the cheapest that holds what finds no room elsewhere is %s at %s", nodes[0].Options[0].Key(), words.USD(cheapest))
 	}
-	text := fmt.Sprintf("no cheaper place for its pods: %s, and it costs %s", what, words.USD(removed))
 	if len(targets) > 1 {
-		text = fmt.Sprintf("no cheaper place for the pods of %d nodes: %s, and they cost %s", len(targets), what, words.USD(removed))
+		return rule.Forbid(rule.NotCheaper, "no cheaper place for the pods of %d nodes: %s, and they cost %s", len(targets), what, words.USD(removed))
 	}
-	if which == rule.SavingTooSmall {
-		text = fmt.Sprintf("removing it would save %s, %s instead of %s, and MinimumScore or another option asks for %s", words.USD(removed-cheapest), words.USD(cheapest), words.USD(removed), words.USD(required))
-	}
-	return rule.Outcome{Rule: which, Detail: text}
+	return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s, and it costs %s", what, words.USD(removed))
 }
 
 // typeCeiling returns the lowest price of the nodes whose type is among the options, or a negative

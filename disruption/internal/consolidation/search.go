@@ -89,7 +89,9 @@ func (s *search) run(ctx context.Context) error {
 	if s.w.Refused != nil {
 		return nil
 	}
-	s.promises()
+	for _, m := range s.candidates {
+		s.promise(m.Name)
+	}
 	if len(s.open()) <= exhaustiveLimit {
 		if err := s.exhaust(ctx); err != nil {
 			return err
@@ -128,13 +130,7 @@ const repolished = 200
 func (s *search) found() int { return len(s.sets) + len(s.waiting) }
 func (s *search) news() bool { return s.found() > s.before }
 
-// promises excludes candidates on which a pending or moving pod was promised a place.
-func (s *search) promises() {
-	for _, m := range s.candidates {
-		s.promise(m.Name)
-	}
-}
-
+// promise excludes a candidate on which a pending or moving pod was promised a place.
 func (s *search) promise(node string) {
 	if pod := s.w.Promised[node]; pod != "" && s.reasons[node].Rule == "" {
 		s.reasons[node] = rule.Outcome{Rule: rule.Promised, Object: pod, Detail: pod + " is about to come here"}
