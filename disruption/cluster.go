@@ -41,8 +41,10 @@ type Cluster struct {
 //   - a PodDisruptionBudget that cannot be read selects nothing.
 func Observe(now time.Time, in Input, opts *Options) (*Cluster, error) {
 	f, faults := observe(now, in, opts.withDefaults())
-	addOptionFaults(&faults, opts)
-	slices.SortStableFunc(f.seen.Warnings, state.CompareFaults)
+	if err := opts.Validate(); err != nil {
+		faults.Split("Options", "", err)
+	}
+	slices.SortStableFunc(f.seen.Warnings.List, state.CompareFaults)
 	return f, faults.Err()
 }
 
@@ -64,12 +66,9 @@ func observe(now time.Time, in Input, opts Options) (*Cluster, state.Faults) {
 // warnOfNames warns of names that nothing in the input has, where a typing error would go unnoticed. A
 // pool or a claim may be gone while a setting for it is kept, so this is no fault.
 func (f *Cluster) warnOfNames() {
-	warn := func(object, field, format string, args ...any) {
-		f.seen.Warnings = append(f.seen.Warnings, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
-	}
 	noPool := func(field, pool string) {
 		if f.seen.Pools[pool] == nil {
-			warn("Options", field, "there is no NodePool %q, so it has no effect; write the name of a NodePool of the input", pool)
+			f.seen.Warnings.Add("Options", field, "there is no NodePool %q, so it has no effect; write the name of a NodePool of the input", pool)
 		}
 	}
 	for pool := range f.opts.Policies {
@@ -82,7 +81,7 @@ func (f *Cluster) warnOfNames() {
 	}
 	for name := range f.in.Drift {
 		if m := f.seen.ByName[name]; m != nil && m.NodeClaim != nil && m.NodeClaim.Name != name {
-			warn("Input", fmt.Sprintf("Drift[%q]", name), "is the name of a Node, so it has no effect; write the name of its NodeClaim, %q", m.NodeClaim.Name)
+			f.seen.Warnings.Add("Input", fmt.Sprintf("Drift[%q]", name), "is the name of a Node, so it has no effect; write the name of its NodeClaim, %q", m.NodeClaim.Name)
 		}
 	}
 }
@@ -110,7 +109,7 @@ func (f *Cluster) Now() time.Time { return f.seen.Now }
 // before v1beta1. It also lists NodeClaims whose age matters and is not known, NodePools of
 // Options.Policies and Groups that the input lacks, and Nodes in Input.Drift in place of their
 // NodeClaims. It is sorted by object, field and detail.
-func (f *Cluster) Warnings() []*provisioning.InputError { return slices.Clone(f.seen.Warnings) }
+func (f *Cluster) Warnings() []*provisioning.InputError { return slices.Clone(f.seen.Warnings.List) }
 
 // Price returns the price of a node in USD per hour, by the offering that its labels name in the
 // catalog of its pool after overlays, available or not. known is false for a node that has no

@@ -255,12 +255,3 @@ func (o *Options) Validate() error {
 	}
 	return errors.Join(errs...)
 }
-
-// addOptionFaults adds the faults of options.
-func addOptionFaults(l *state.Faults, o *Options) {
-	if err := o.Validate(); err != nil {
-		for _, e := range state.Joined(err) {
-			l.List = append(l.List, &provisioning.InputError{Object: "Options", Err: e})
-		}
-	}
-}

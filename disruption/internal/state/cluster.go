@@ -46,7 +46,7 @@ type Cluster struct {
 	ByName     map[string]*StateNode
 	pdbs       pdbIndex
 	Instances  map[string]*cloudprovider.Instance // by ID
-	Warnings   []*provisioning.InputError
+	Warnings   Faults                             // added only while the cluster is being read
 }
 
 // Read reads a snapshot, and adds the faults that it finds.

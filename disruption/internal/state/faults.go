@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Faults collects the faults of an input.
+// Faults collects the faults of an input, or its warnings.
 type Faults struct{ List []*provisioning.InputError }
 
 // Add adds a fault in a field of an object.

@@ -92,7 +92,7 @@ func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	text, found := p.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !found {
 		if _, former := p.Annotations[formerPodAnnotation]; former {
-			f.warn(PodObject(p), annotation(formerPodAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
+			f.Warnings.Add(PodObject(p), annotation(formerPodAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
 		}
 		return false, time.Time{}
 	}
@@ -102,14 +102,9 @@ func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	}
 	held, until, err := podlife.Protected(text, started, f.Now)
 	if err != nil {
-		f.warn(PodObject(p), annotation(v1.DoNotDisruptAnnotationKey), "%v", err)
+		f.Warnings.Add(PodObject(p), annotation(v1.DoNotDisruptAnnotationKey), "%v", err)
 	}
 	return held, until
-}
-
-// warn adds a warning. It is used only while the cluster is being read.
-func (f *Cluster) warn(object, field, format string, args ...any) {
-	f.Warnings = append(f.Warnings, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
 func annotation(key string) string { return "metadata.annotations[" + key + "]" }
@@ -119,7 +114,7 @@ func annotation(key string) string { return "metadata.annotations[" + key + "]" 
 func (f *Cluster) costOfEviction(pod *corev1.Pod) podlife.EvictionUnits {
 	cost, unread := podlife.CostOfEviction(pod, f.In.IgnorePodDeletionCost)
 	if unread != "" {
-		f.warn(PodObject(pod), annotation(unread), "%q counts as 0; write an integer of 32 bits", pod.Annotations[unread])
+		f.Warnings.Add(PodObject(pod), annotation(unread), "%q counts as 0; write an integer of 32 bits", pod.Annotations[unread])
 	}
 	return cost
 }

@@ -83,7 +83,7 @@ func (f *Cluster) warnOfAge(m *StateNode) {
 		counts = counts || d.Since.IsZero()
 	}
 	if counts {
-		f.warn(nodeObject(m.Node), "NodeClaim.metadata.creationTimestamp",
+		f.Warnings.Add(nodeObject(m.Node), "NodeClaim.metadata.creationTimestamp",
 			"is not set, so the age of NodeClaim %q is not known and it is not deleted for it; set when it was created", m.NodeClaim.Name)
 	}
 }
@@ -101,11 +101,11 @@ func (f *Cluster) warnOfAnnotations(m *StateNode) {
 		return
 	}
 	if _, found := m.Annotations[formerNodeAnnotation]; found {
-		f.warn(nodeObject(m.Node), annotation(formerNodeAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
+		f.Warnings.Add(nodeObject(m.Node), annotation(formerNodeAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
 	}
 	for _, key := range []string{v1.DoNotDisruptAnnotationKey, v1.DoNotRepairAnnotationKey} {
 		if text, found := m.Annotations[key]; found && text != "true" && text != "false" {
-			f.warn(nodeObject(m.Node), annotation(key), "%q counts for nothing; write true, or take the annotation off", text)
+			f.Warnings.Add(nodeObject(m.Node), annotation(key), "%q counts for nothing; write true, or take the annotation off", text)
 		}
 	}
 }
