@@ -29,8 +29,8 @@ type Cluster struct {
 // follows:
 //
 //   - a node that is listed twice or has no name is left out;
-//   - a pod that is bound to another node counts on the node that lists it, and consolidation,
-//     which has to plan, moves nothing;
+//   - a pod that is bound to another node, or that several nodes list, counts on each node that
+//     lists it, and consolidation, which has to plan, moves nothing;
 //   - a pool that is listed twice counts as missing;
 //   - malformed budgets allow no disruption;
 //   - only empty nodes of a pool with an unknown consolidationPolicy are removed;

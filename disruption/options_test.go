@@ -172,7 +172,9 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 	in.Nodes[6].NodeClaim = in.Nodes[5].NodeClaim
 	astray := newPod("astray")
 	astray.Spec.NodeName = "nil-pod"
-	in.Nodes = append(in.Nodes, newNode("host", "web", withPods(astray)))
+	promised := newPod("promised")
+	in.Nodes = append(in.Nodes, newNode("host", "web", withPods(astray, promised)), newNode("guest", "web", withPods(promised)))
+	in.Pods = []*corev1.Pod{newPod("waits"), newPod("waits")}
 	in.NodePools = append(in.NodePools, nil, newPool("minus", replicas(-1, 0)), newPool("lots", budgetOf("lots")),
 		newPool("pair"), newPool("pair"))
 	in.PodDisruptionBudgets = pdbs(nil, newPDB("bad", 0, func(b *policyv1.PodDisruptionBudget) {
@@ -197,6 +199,8 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 		`Nodes[3]: metadata.name: is empty; nodes are told apart by name`,
 		`Options: Groups[0].budgets[0].nodes: `,
 		`Pod "shop/astray": spec.nodeName: is "nil-pod", but the pod is listed under Node "host"; list it under the node that it is bound to`,
+		`Pod "shop/promised": is listed in Node.Pods of Node "guest" and in Node.Pods of Node "host"; list it once, under the node that it is bound to`,
+		`Pod "shop/waits": is listed twice in Pods; list each pod once`,
 		`PodDisruptionBudget "shop/bad": spec.selector: `,
 		`PodDisruptionBudget "shop/web": is listed twice; list each budget once`,
 		`PodDisruptionBudgets[0]: is nil; leave it out`,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -218,6 +219,22 @@ func nodeFaults() []fault {
 		{"bound pod of another node", func(s *scene) { s.Old.Pods[0].Spec.NodeName = "plain" }, []string{
 			`Pod "default/bound": spec.nodeName: is "plain", but the pod is listed under Node "old"; list it under the node that it is bound to`,
 		}},
+		{"pod twice on a node", func(s *scene) { s.Old.Pods = append(s.Old.Pods, s.Old.Pods[0]) }, []string{
+			`Pod "default/bound": is listed twice in Node.Pods of Node "old"; list each pod once`,
+		}},
+		{"pod on two nodes", func(s *scene) {
+			s.Plain.Pods = []*corev1.Pod{scenes.Pod("promised", "1", "1Gi")}
+			s.Young.Pods = s.Plain.Pods
+		}, []string{
+			`Pod "default/promised": is listed in Node.Pods of Node "plain" and in Node.Pods of NodeClaim "young"; list it once, under the node that it is bound to`,
+		}},
+		{"pods on a node and to be placed", func(s *scene) {
+			s.Plain.Pods = []*corev1.Pod{s.Huge}
+			s.Old.Ending = []*corev1.Pod{s.Night.DeepCopy()}
+		}, []string{
+			`Pod "default/night-1": is listed in Pods and in Node.Ending of Node "old"; list a pod to place in Pods only, and any other pod under its node only`,
+			`Pod "default/huge": is listed in Pods and in Node.Pods of Node "plain"; list a pod to place in Pods only, and any other pod under its node only`,
+		}},
 		{"nil bound pod", func(s *scene) { s.Old.Pods = append(s.Old.Pods, nil) }, []string{
 			`Node "old": Pods[1]: is nil; leave it out`,
 		}},
@@ -291,6 +308,46 @@ func TestInputErrorFields(t *testing.T) {
 	var cause *field.Error
 	require.ErrorAs(t, err, &cause)
 	require.Equal(t, fault.Field, cause.Field)
+}
+
+// A pod that is to be placed, or is expected on a node, may also be on a node that it leaves. Pods
+// that have finished, and virtual pods of buffers, do not count.
+func TestSuccessorsAreNoFault(t *testing.T) {
+	deleted := func(p *corev1.Pod) *corev1.Pod {
+		p = p.DeepCopy()
+		p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		return p
+	}
+	for _, tt := range []struct {
+		name  string
+		allow func(s *scene)
+	}{
+		{"of a node that is leaving", func(s *scene) {
+			s.Plain.Pods = []*corev1.Pod{s.Huge}
+			*s.Plain = s.Plain.Leaving()
+		}},
+		{"of a pod that is being deleted", func(s *scene) { s.Plain.Pods = []*corev1.Pod{deleted(s.Huge)} }},
+		{"of a pod that ends", func(s *scene) { s.Plain.Ending = []*corev1.Pod{deleted(s.Huge)} }},
+		{"on another node", func(s *scene) {
+			s.Plain.Pods = []*corev1.Pod{scenes.Pod("promised", "1", "1Gi")}
+			s.Young.Pods = []*corev1.Pod{deleted(s.Plain.Pods[0])}
+		}},
+		{"of a pod that has finished", func(s *scene) {
+			s.Plain.Pods = []*corev1.Pod{s.Huge.DeepCopy()}
+			s.Plain.Pods[0].Status.Phase = corev1.PodFailed
+		}},
+		{"of a virtual pod", func(s *scene) {
+			s.In.Buffers = []provisioning.Buffer{{Namespace: "default", Name: "spare", Replicas: 1, Template: corev1.PodTemplateSpec{Spec: s.Huge.Spec}}}
+			s.Plain.Pods = s.In.Buffers[0].Pods()
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene()
+			tt.allow(s)
+			_, err := provisioning.Prepare(s.In, nil)
+			require.NoError(t, err)
+		})
+	}
 }
 
 func TestFaults(t *testing.T) {

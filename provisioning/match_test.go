@@ -200,6 +200,8 @@ func TestListsBehindOneAnotherAreNoFault(t *testing.T) {
 	for i := range in.Nodes {
 		if in.Nodes[i].Node != nil {
 			in.Nodes[i].Pods = append(in.Nodes[i].Pods, pods[1], pods[2])
+		} else {
+			in.Nodes[i].Pods = nil
 		}
 	}
 	_, err = provisioning.Prepare(in, nil)

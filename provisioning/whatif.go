@@ -90,7 +90,8 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 //
 // Pods to be placed are compiled in any case. It takes O(pods + changes) time, and a few passes
 // over the nodes that copy some numbers of each without allocating: some tenths of a microsecond
-// for each node if Nodes are sorted by name, as Match sorts them. The result keeps no node of p
+// for each node if Nodes are sorted by name, as Match sorts them. If a pod is new, a hash of each
+// pod on the nodes is compared too, which takes about 15 ns for each. The result keeps no node of p
 // alive that is not its own, except one pod of each kind that has run, and each node that has
 // changed as it was before.
 func (p *Problem) WithInput(in Input) (*Problem, error) { return prepare(in, p.opts, p) }

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
@@ -94,6 +95,11 @@ func (f *Cluster) readMembers(faults *Faults) {
 		}
 	}
 	slices.SortFunc(f.Nodes, func(a, b *StateNode) int { return strings.Compare(a.Name, b.Name) })
+	nodes := make([]model.Node, len(f.Nodes))
+	for i, m := range f.Nodes {
+		nodes[i] = model.Node(m.Node)
+	}
+	model.ReportRepeated(model.PodLists(f.In.Pods, nodes), faults.Add)
 	for _, m := range f.Nodes {
 		if m.Pool != nil && m.Managed() {
 			m.Pool.Members = append(m.Pool.Members, m)

@@ -29,8 +29,8 @@ type PodView struct {
 func (p *PodView) Object() string { return PodObject(p.Pod) }
 
 // readPods returns the views of the pods of a node, sorted by namespace, name and UID. A pod that
-// is listed twice counts once. A pod whose spec.nodeName names another node counts on the node that
-// lists it.
+// the node lists twice counts once; readMembers reports it. A pod whose spec.nodeName names another
+// node counts on the node that lists it.
 func (f *Cluster) readPods(n provisioning.Node, faults *Faults) []*PodView {
 	pods := make([]*corev1.Pod, 0, len(n.Pods))
 	for i, p := range n.Pods {
@@ -44,13 +44,7 @@ func (f *Cluster) readPods(n provisioning.Node, faults *Faults) []*PodView {
 		pods = append(pods, p)
 	}
 	slices.SortStableFunc(pods, ComparePods)
-	pods = slices.CompactFunc(pods, func(a, b *corev1.Pod) bool {
-		if ComparePods(a, b) != 0 {
-			return false
-		}
-		faults.Add(nodeObject(n), "Pods", "%s is listed twice; list each pod once", PodObject(b))
-		return true
-	})
+	pods = slices.CompactFunc(pods, func(a, b *corev1.Pod) bool { return ComparePods(a, b) == 0 })
 	views := make([]*PodView, len(pods))
 	for i, p := range pods {
 		views[i] = f.newPodView(p)

@@ -27,16 +27,19 @@ type Room struct {
 	Taken            resources.List // by bound pods, and by daemons that are expected on the node
 	Left             resources.List // Allocatable minus Taken
 	Daemons          []int          // daemons that are expected and not there yet
+	podKeys          []uint64       // of its pods
 }
 
 // NewRoom reads a node. It fills the fields that depend on this node alone.
 func NewRoom(n Node) *Room {
+	leaves := n.Leaving()
 	return &Room{
 		Node:       n,
 		Standing:   LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()},
 		SoftTaints: n.softTaints(),
 		Ready:      n.Initialized(),
-		Leaves:     n.Leaving(),
+		Leaves:     leaves,
+		podKeys:    podKeys(&n, leaves),
 	}
 }
 
@@ -97,13 +100,15 @@ const (
 	Shunned                     // it has PreferNoSchedule taints
 	Constrains                  // constraints of a pod on it can exclude other pods
 	Coming                      // it is not registered, so its labels may change
+	PodsLeave                   // a pod on it is on its way out, or the node is
 )
 
 func (r *Room) mark() (out Mark) {
 	for _, m := range []struct {
 		mark Mark
 		is   bool
-	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()}} {
+	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()},
+		{PodsLeave, slices.ContainsFunc(r.podKeys, func(key uint64) bool { return key&keyLeaves != 0 })}} {
 		if m.is {
 			out |= m.mark
 		}

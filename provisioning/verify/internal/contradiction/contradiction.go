@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
 // Finding is one contradiction.
@@ -24,7 +25,10 @@ type Finding struct {
 //   - two objects of one kind and name, where a NodeClaim without its Node counts as a Node;
 //   - a NodeClaim that is listed with its Node and by itself;
 //   - a bound pod that is listed under another Node than its spec.nodeName says, unless it has finished;
-//   - a pod to place that is bound.
+//   - a pod to place that is bound;
+//   - a pod that is listed twice, by its namespace and name: on nodes, or on a node and to be placed.
+//     One of the two may be on its way out, because it or its node is being deleted. Pods that have
+//     finished do not count.
 //
 // Owners of pods are checked only if opts spread pods by their owners. nil opts mean the defaults.
 func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
@@ -36,6 +40,7 @@ func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
 			f.add("", key(pod), "is among the pods to place, and its spec.nodeName is %q; list it under that node", pod.Spec.NodeName)
 		}
 	}
+	f.pods(in)
 	once(f, "DaemonSet Pod", in.DaemonSetPods, key)
 	once(f, "NodePool", in.NodePools, (*v1.NodePool).GetName)
 	for pool, types := range in.InstanceTypes {
@@ -89,6 +94,37 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 	for _, n := range there {
 		if n.Node == nil && (with[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
 			f.add(n.NodeClaim.Name, "", "is a NodeClaim that is listed apart from its Node; list both in one entry")
+		}
+	}
+}
+
+// pods checks that the pods on nodes are listed nowhere else.
+func (f *finder) pods(in provisioning.Input) {
+	type entry struct {
+		pod     string
+		leaving bool
+	}
+	places := map[entry]string{}
+	for _, pod := range in.Pods {
+		if pod != nil {
+			places[entry{key(pod), false}] = "Pods"
+		}
+	}
+	for _, n := range in.Nodes {
+		gone := nodestate.Leaving(n)
+		for field, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
+			place := fmt.Sprintf("Node.%s of %s", []string{"Pods", "Ending"}[field], n.Name())
+			for _, pod := range list {
+				if pod == nil || pod.Name == "" || podlife.Finished(pod) {
+					continue
+				}
+				e := entry{key(pod), gone || !pod.DeletionTimestamp.IsZero()}
+				if other, found := places[e]; found {
+					f.add(n.Name(), e.pod, "is listed in %s and in %s; list each pod once", other, place)
+				} else {
+					places[e] = place
+				}
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,10 @@ func TestFind(t *testing.T) {
 		p.Status.Phase = corev1.PodSucceeded
 		return p
 	}
+	deleted := func(p *corev1.Pod) *corev1.Pod {
+		p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		return p
+	}
 	claim := func(name, node string) *v1.NodeClaim {
 		return &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1.NodeClaimStatus{NodeName: node}}
 	}
@@ -50,8 +55,26 @@ func TestFind(t *testing.T) {
 		{"nothing", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n"), pod("b", ""), nil), node("m"), {}}, Pods: []*corev1.Pod{pod("c", ""), nil}}, nil, nil},
 		{"two nodes of one name", provisioning.Input{Nodes: []provisioning.Node{node("n"), node("n")}},
 			nil, twice("Node n")},
-		{"a pod on two nodes", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n")), node("m", pod("a", "n"))}},
-			nil, []contradiction.Finding{{Node: "m", Pod: "shop/a", Message: `has spec.nodeName "n"; list it under the node that it is bound to`}}},
+		{"a bound pod on two nodes", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n")), node("m", pod("a", "n"))}},
+			nil, []contradiction.Finding{
+				{Node: "m", Pod: "shop/a", Message: `has spec.nodeName "n"; list it under the node that it is bound to`},
+				{Node: "m", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of m; list each pod once"},
+			}},
+		{"a pod on two nodes", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "")), {NodeClaim: claim("c", ""), Pods: []*corev1.Pod{pod("a", "")}}}},
+			nil, []contradiction.Finding{{Node: "c", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of c; list each pod once"}}},
+		{"a pod twice on a node", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n"), pod("a", "n"))}},
+			nil, []contradiction.Finding{{Node: "n", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of n; list each pod once"}}},
+		{"pods on a node and to be placed", provisioning.Input{
+			Nodes: []provisioning.Node{node("n", pod("a", "n")), {Node: node("m").Node, Ending: []*corev1.Pod{pod("b", "m")}}},
+			Pods:  []*corev1.Pod{pod("a", ""), pod("b", "")},
+		}, nil, []contradiction.Finding{
+			{Node: "n", Pod: "shop/a", Message: "is listed in Pods and in Node.Pods of n; list each pod once"},
+			{Node: "m", Pod: "shop/b", Message: "is listed in Pods and in Node.Ending of m; list each pod once"},
+		}},
+		{"a pod to be placed that leaves its node", provisioning.Input{
+			Nodes: []provisioning.Node{node("n", pod("a", "n")).Leaving(), node("m", deleted(pod("b", "m")), finished(pod("c", "m")))},
+			Pods:  []*corev1.Pod{pod("a", ""), pod("b", ""), pod("c", "")},
+		}, nil, nil},
 		{"a pod of another node", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "m"))}},
 			nil, []contradiction.Finding{{Node: "n", Pod: "shop/a", Message: `has spec.nodeName "m"; list it under the node that it is bound to`}}},
 		{"a pending pod that is bound", provisioning.Input{Pods: []*corev1.Pod{pod("a", "n")}},
@@ -95,7 +118,7 @@ func TestFind(t *testing.T) {
 			require.Equal(t, tt.want, contradiction.Find(tt.in, tt.opts))
 			_, err := provisioning.Prepare(tt.in, tt.opts)
 			refused := slices.DeleteFunc(provisioning.Faults(err), func(f *provisioning.InputError) bool {
-				return !strings.Contains(f.Error(), "list each ") && !strings.Contains(f.Error(), "apart") && f.Field != "spec.nodeName"
+				return !strings.Contains(f.Error(), "list each ") && !strings.Contains(f.Error(), "is listed in") && !strings.Contains(f.Error(), "apart") && f.Field != "spec.nodeName"
 			})
 			require.Len(t, refused, len(tt.want), "the engine refuses the same: %v", err)
 		})

@@ -63,8 +63,7 @@ func (r *Reader) Read(in provisioning.Node) *State {
 		n.Coming = claim
 	}
 	n.Settling = !initialized || hasCondition(claim.Status.Conditions, v1.ConditionTypeRebooting)
-	n.Deleting = node.DeletionTimestamp != nil || claim.DeletionTimestamp != nil ||
-		hasCondition(claim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
+	n.Deleting = Leaving(in)
 	n.Node = r.standingNode(in, claim, registered)
 	n.Declared = node.Status.DeclaredFeatures
 	n.Pool = n.Node.Labels[v1.NodePoolLabelKey]
@@ -87,6 +86,13 @@ func measure(n *State, node *corev1.Node, claim *v1.NodeClaim, initialized bool)
 	}
 	n.Allocatable, n.AllocatableErr = resources.FromResourceList(allocatable)
 	n.Capacity, n.CapacityErr = resources.FromResourceList(capacity)
+}
+
+// Leaving says whether a node is being deleted: its Node or its NodeClaim is, or its machine is
+// being terminated.
+func Leaving(in provisioning.Node) bool {
+	return in.Node != nil && in.Node.DeletionTimestamp != nil ||
+		in.NodeClaim != nil && (in.NodeClaim.DeletionTimestamp != nil || hasCondition(in.NodeClaim.Status.Conditions, v1.ConditionTypeInstanceTerminating))
 }
 
 func hasCondition(conditions []metav1.Condition, kind string) bool {

@@ -1,0 +1,208 @@
+package model
+
+import (
+	"math/bits"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+)
+
+// PodList is one list of pods of an input.
+type PodList struct {
+	Node  Node
+	Field string // of the node: Pods or Ending; "" for the pods to place, which have no node
+	Pods  []*corev1.Pod
+}
+
+// PodLists returns the lists of an input: the pods to place, then those of each node.
+func PodLists(pods []*corev1.Pod, nodes []Node) []PodList {
+	out := append(make([]PodList, 0, 1+2*len(nodes)), PodList{Pods: pods})
+	for _, n := range nodes {
+		out = append(out, PodList{n, "Pods", n.Pods}, PodList{n, "Ending", n.Ending})
+	}
+	return out
+}
+
+// String returns the name of the list, as faults write it.
+func (l *PodList) String() string {
+	if l.Field == "" {
+		return "Pods"
+	}
+	return "Node." + l.Field + " of " + NodeObject(l.Node)
+}
+
+// ReportRepeated calls add for each pod that is listed twice: an object, an empty field, and what is
+// wrong. The pods of one namespace and name are one pod, except that one of two may be on its way
+// out: it is being deleted, or its node is. Then the other is its successor. Pods that have
+// finished do not count.
+func ReportRepeated(lists []PodList, add func(object, field, format string, args ...any)) {
+	type key struct {
+		namespace, name string
+		leaves          bool
+	}
+	n := 0
+	for i := range lists {
+		n += len(lists[i].Pods)
+	}
+	first := make(map[key]int32, n)
+	for i := range lists {
+		l := &lists[i]
+		leaving := l.Field != "" && l.Node.Leaving()
+		for _, pod := range l.Pods {
+			if !counts(pod) {
+				continue
+			}
+			k := key{pod.Namespace, pod.Name, l.Field != "" && leaves(pod, leaving)}
+			at, repeated := first[k]
+			switch other := &lists[at]; {
+			case !repeated:
+				first[k] = int32(i)
+			case other == l:
+				add(PodObject(pod), "", "is listed twice in %s; list each pod once", l)
+			case other.Field == "":
+				add(PodObject(pod), "", "is listed in %s and in %s; list a pod to place in Pods only, and any other pod under its node only", other, l)
+			default:
+				add(PodObject(pod), "", "is listed in %s and in %s; list it once, under the node that it is bound to", other, l)
+			}
+		}
+	}
+}
+
+// counts says whether a pod may be listed only once.
+func counts(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podlife.Finished(pod) }
+
+// leaves says whether a pod on a node is on its way out, so that its successor may be listed too.
+func leaves(pod *corev1.Pod, leaving bool) bool { return leaving || pod.DeletionTimestamp != nil }
+
+// podKeys returns the podKey of each pod of a node that may be listed only once.
+func podKeys(n *Node, leaving bool) []uint64 {
+	out := make([]uint64, 0, len(n.Pods)+len(n.Ending))
+	for _, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
+		for _, pod := range list {
+			if counts(pod) {
+				out = append(out, podKey(pod, leaves(pod, leaving)))
+			}
+		}
+	}
+	return out
+}
+
+// The lowest bits of a podKey.
+const (
+	keyLeaves = 1 << iota // the pod leaves
+	keyIsSet              // no key is 0
+)
+
+// podKey returns a hash of namespace and name, by FNV-1a, with the bits above. Two pods of which
+// ReportRepeated would report one have the same key.
+func podKey(pod *corev1.Pod, leaves bool) uint64 {
+	const prime = 1099511628211
+	h := uint64(14695981039346656037)
+	for _, text := range []string{pod.Namespace, pod.Name} {
+		for i := range len(text) {
+			h = (h ^ uint64(text[i])) * prime
+		}
+		h *= prime // the byte 0 between namespace and name
+	}
+	h = h&^keyLeaves | keyIsSet
+	if leaves {
+		h |= keyLeaves
+	}
+	return h
+}
+
+// MayRepeat says whether some pod may be listed twice, on two nodes or on a node and in pods, the
+// pods to place. ReportRepeated decides that. before are the pods to place of the previous problem,
+// in which no pod was listed twice.
+//
+// It compares the keys of pods on changed nodes, and of pods, with each other. It reads those of
+// unchanged nodes only where a pod is new: what-ifs move pods, and then that takes O(changes).
+func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
+	seen := newKeySet(len(pods), r.Changed, func(i int) *Room { return r.Of[i] })
+	for _, pod := range pods {
+		if counts(pod) && !seen.add(podKey(pod, false)) {
+			return true
+		}
+	}
+	for _, i := range r.Changed {
+		for _, key := range r.Of[i].podKeys {
+			if !seen.add(key) {
+				return true
+			}
+		}
+	}
+	if len(r.kept) == 0 {
+		return false
+	}
+	moved := newKeySet(len(before), r.gone, func(room *Room) *Room { return room })
+	for _, pod := range before {
+		if counts(pod) {
+			moved.add(podKey(pod, false))
+		}
+	}
+	for _, room := range r.gone {
+		for _, key := range room.podKeys {
+			moved.add(key)
+		}
+	}
+	on := Mark(0) // the unchanged nodes to read
+	for i, key := range seen {
+		if key == 0 {
+			continue
+		}
+		if _, found := moved.find(key); found {
+			seen[i] = keyIsSet // no unchanged node lists the pod
+		} else if key&keyLeaves == 0 {
+			on = ^Mark(0)
+		} else {
+			on |= PodsLeave
+		}
+	}
+	if on == 0 {
+		return false
+	}
+	for _, k := range r.kept {
+		for i := k.at; i < k.at+k.count; i++ {
+			if on == PodsLeave && r.Marks[i]&PodsLeave == 0 {
+				continue
+			}
+			for _, key := range r.Of[i].podKeys {
+				if _, found := seen.find(key); found {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// keySet is a hash table of keys with linear probing: a power of two of slots, 0 for an empty one.
+// At most half of the slots are used.
+type keySet []uint64
+
+// newKeySet returns an empty set with space for n keys and those of the rooms of a list.
+func newKeySet[T any](n int, list []T, roomOf func(T) *Room) keySet {
+	for _, t := range list {
+		n += len(roomOf(t).podKeys)
+	}
+	return make(keySet, 1<<bits.Len(uint(2*n)))
+}
+
+// find returns the slot of a key, or the empty slot for it and false.
+func (s keySet) find(key uint64) (slot uint64, found bool) {
+	mask := uint64(len(s) - 1)
+	for slot = (key>>2 ^ key>>34) & mask; s[slot] != 0; slot = (slot + 1) & mask {
+		if s[slot] == key {
+			return slot, true
+		}
+	}
+	return slot, false
+}
+
+// add adds a key, and returns false if it is there already.
+func (s keySet) add(key uint64) bool {
+	slot, found := s.find(key)
+	s[slot] = key
+	return !found
+}
