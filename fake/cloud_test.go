@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,14 +35,12 @@ var (
 	_ cloudprovider.InterruptionAcknowledger = (*fake.Cloud)(nil)
 )
 
-// smallCloud sells m5.large and c7g.large.
+// smallCloud sells m5.large and c7g.large in all zones.
 func smallCloud(t *testing.T) *fake.Cloud {
 	t.Helper()
 	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large", "c7g.large"}})
 	require.NoError(t, err)
-	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
-	require.NoError(t, err)
-	return cloud
+	return world(t, fake.Options{InstanceTypes: types})
 }
 
 // withdraw takes an offering off the market, or puts it back.
@@ -55,27 +51,14 @@ func withdraw(t *testing.T, cloud *fake.Cloud, key cloudprovider.OfferingKey, is
 	}
 }
 
-func catalogOf(t *testing.T, cloud *fake.Cloud) []*cloudprovider.InstanceType {
-	t.Helper()
-	types, err := cloud.InstanceTypes(t.Context(), nil)
-	require.NoError(t, err)
-	return types
-}
-
-// request asks for any offering that where admits.
+// request is ask for a claim with its requirements, requests and labels.
 func request(t *testing.T, cloud *fake.Cloud, token, where string) cloudprovider.LaunchRequest {
 	t.Helper()
-	reqs := requirements.MustParse(where)
-	return cloudprovider.LaunchRequest{
-		Token:        token,
-		Name:         "claim-" + token,
-		NodePool:     "general",
-		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-		Requirements: reqs,
-		Requests:     resources.MustParse("cpu=1, memory=1Gi, pods=3"),
-		Options:      launch.Compatible(catalogOf(t, cloud), reqs),
-		Labels:       map[string]string{"team": "a", corev1.LabelArchStable: "wrong"},
-	}
+	req := ask(t, cloud, token, where)
+	req.Name, req.Requirements = "claim-"+token, requirements.MustParse(where)
+	req.Requests = resources.MustParse("cpu=1, memory=1Gi, pods=3")
+	req.Labels = map[string]string{"team": "a", corev1.LabelArchStable: "wrong"}
+	return req
 }
 
 func TestCreateTakesTheCheapest(t *testing.T) {
@@ -254,8 +237,7 @@ func TestCreateDenies(t *testing.T) {
 			}
 		})
 	}
-	list := listed(t, cloud)
-	require.Empty(t, list)
+	require.Empty(t, listed(t, cloud))
 }
 
 // What an overlay adds to an option is believed.
@@ -292,8 +274,7 @@ func TestCancelledCreateLaunchesNothing(t *testing.T) {
 	_, err := cloud.Create(ctx, req)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
-	list := listed(t, cloud)
-	require.Empty(t, list)
+	require.Empty(t, listed(t, cloud))
 }
 
 func TestNewSortsAndCopies(t *testing.T) {
@@ -332,34 +313,4 @@ func TestNewFaults(t *testing.T) {
 	require.ErrorContains(t, err, "instance type broken: requirements:")
 	require.ErrorContains(t, err, "price: -1")
 	require.ErrorContains(t, err, "instance type m5.large: there is another one of that name")
-}
-
-// Run with -race. However the calls interleave, the outcome is the same.
-func TestConcurrentUse(t *testing.T) {
-	cloud := smallCloud(t)
-	const workers, tokens = 8, 20
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := range tokens {
-				req := request(t, cloud, fmt.Sprint("t", i), "kubernetes.io/arch = amd64, karpenter.sh/capacity-type = on-demand, topology.kubernetes.io/zone = us-east-1a")
-				got, err := cloud.Create(t.Context(), req)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, err := cloud.Get(t.Context(), got.ID); err != nil {
-					t.Error(err)
-				}
-				withdraw(t, cloud, cloudprovider.OfferingKey{InstanceType: "c7g.large", Zone: "us-east-1a", CapacityType: v1.CapacityTypeSpot}, i%2 == 0)
-			}
-		})
-	}
-	wg.Wait()
-	list := listed(t, cloud)
-	require.Len(t, list, tokens)
-	for _, i := range list {
-		require.NoError(t, cloud.Delete(t.Context(), i.ID))
-		require.True(t, strings.HasPrefix(i.ID, "fake:///us-east-1a/"))
-	}
 }

@@ -87,26 +87,9 @@ func ExampleNew() {
 
 func ExampleCloud_List() {
 	ctx := context.Background()
-	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	cloud := small(fake.Options{})
 	for _, token := range []string{"one", "two", "one"} {
-		_, err := cloud.Create(ctx, cloudprovider.LaunchRequest{
-			Token:        token,
-			Name:         "claim-" + token,
-			NodeClassRef: v1.NodeClassReference{Name: "default"},
-			Options:      launch.Compatible(types, requirements.MustParse("karpenter.sh/capacity-type = on-demand")),
-		})
-		if err != nil {
-			fmt.Println(err)
-		}
+		ordered(cloud, token, onDemand)
 	}
 	instances, err := cloud.List(ctx)
 	for _, i := range instances {
@@ -116,8 +99,8 @@ func ExampleCloud_List() {
 	_, err = cloud.Get(ctx, instances[0].ID)
 	fmt.Println(cloudprovider.KindOf(err))
 	// Output:
-	// claim-two 2026-01-01T00:00:00Z
-	// claim-one 2026-01-01T00:00:00Z
+	// two 2026-01-01T00:00:00Z
+	// one 2026-01-01T00:00:00Z
 	// <nil> <nil> <nil>
 	// not found
 }
@@ -145,9 +128,7 @@ func ExampleStock() {
 
 func ExampleCloud_Free() {
 	cloud := small(fake.Options{Stock: []fake.Stock{{Scope: cloudprovider.Scope{CapacityType: "spot"}, Count: 3}}})
-	if _, err := order(cloud, "web", spot+", topology.kubernetes.io/zone = a"); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", spot+", topology.kubernetes.io/zone = a")
 	key := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
 	fmt.Println(cloud.Free(key))
 	key.CapacityType = "on-demand"
@@ -195,9 +176,7 @@ func ExampleReservation() {
 
 func ExampleSpot() {
 	cloud := small(fake.Options{Seed: 3, Spot: fake.Spot{Every: 5 * time.Minute, Swing: 0.3, Lifetime: 2 * time.Hour}})
-	if _, err := order(cloud, "web", spot); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", spot)
 	key := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
 	for range 3 {
 		types, err := cloud.InstanceTypes(context.Background(), nil)
@@ -226,9 +205,7 @@ func ExampleSpot() {
 func ExampleCloud_Interruptions() {
 	ctx := context.Background()
 	cloud := small(fake.Options{})
-	if _, err := order(cloud, "web", spot); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", spot)
 	if err := cloud.Do(fake.Action{Notice: cloudprovider.InterruptionRebalance}, fake.Action{Notice: cloudprovider.InterruptionMaintenance, Warning: time.Hour}, fake.Action{Notice: cloudprovider.InterruptionStopping}); err != nil {
 		fmt.Println(err)
 	}
@@ -258,9 +235,7 @@ func ExampleCloud_Acknowledge() {
 
 func ExampleCloud_Nodes() {
 	cloud := small(fake.Options{Timing: fake.Timing{Launch: fake.Exactly(30 * time.Second), Initialization: fake.Exactly(30 * time.Second)}})
-	if _, err := order(cloud, "web", onDemand); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", onDemand)
 	for range 3 {
 		fmt.Println(cloud.Now().Format(time.TimeOnly), len(cloud.Nodes()), "nodes")
 		for _, node := range cloud.Nodes() {
@@ -279,10 +254,7 @@ func ExampleCloud_Nodes() {
 func ExampleNodeFault() {
 	ctx := context.Background()
 	cloud := small(fake.Options{Timing: fake.Timing{Reboot: fake.Exactly(time.Minute)}})
-	instance, err := order(cloud, "web", onDemand)
-	if err != nil {
-		fmt.Println(err)
-	}
+	instance := ordered(cloud, "web", onDemand)
 	stuck := fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup", CuredByReboot: true}
 	if err := cloud.Do(fake.Action{Target: fake.Target{NodePool: "general"}, Break: stuck}); err != nil {
 		fmt.Println(err)
@@ -306,9 +278,7 @@ func ExampleNodeFault() {
 
 func ExampleAction() {
 	cloud := small(fake.Options{})
-	if _, err := order(cloud, "web", onDemand); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", onDemand)
 	silent := fake.NodeFault{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}
 	fmt.Println(cloud.Do(fake.Action{Break: silent}), cloud.Nodes()[0].Spec.Taints[0].Key)
 	fmt.Println(cloud.Do(fake.Action{Mend: true}), len(cloud.Nodes()[0].Spec.Taints))
@@ -356,10 +326,7 @@ func ExampleNodeClass() {
 func ExampleOptions_listLag() {
 	ctx := context.Background()
 	cloud := small(fake.Options{ListLag: 5 * time.Second})
-	instance, err := order(cloud, "web", onDemand)
-	if err != nil {
-		fmt.Println(err)
-	}
+	instance := ordered(cloud, "web", onDemand)
 	list, err := cloud.List(ctx)
 	fmt.Println(len(list), err)
 	cloud.Advance(5 * time.Second)
@@ -377,9 +344,7 @@ func ExampleOptions_listLag() {
 
 func ExampleCloud_Events() {
 	cloud := small(fake.Options{})
-	if _, err := order(cloud, "web", onDemand); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", onDemand)
 	for _, event := range cloud.Events() {
 		if event.Kind == fake.EventLaunched {
 			fmt.Println(event.InstanceID, event.Detail)
@@ -392,10 +357,7 @@ func ExampleCloud_Events() {
 func ExampleCloud_Log() {
 	ctx := context.Background()
 	cloud := small(fake.Options{})
-	instance, err := order(cloud, "web", onDemand)
-	if err != nil {
-		fmt.Println(err)
-	}
+	instance := ordered(cloud, "web", onDemand)
 	cloud.Advance(time.Hour)
 	fmt.Println(cloud.Delete(ctx, instance.ID))
 	fmt.Print(cloud.Log())
@@ -411,9 +373,7 @@ func ExampleCloud_Log() {
 
 func ExampleCloud_Stats() {
 	cloud := small(fake.Options{})
-	if _, err := order(cloud, "web", onDemand); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", onDemand)
 	cloud.Advance(24 * time.Hour)
 	fmt.Printf("%+v\n", cloud.Stats())
 	// Output:
@@ -466,6 +426,15 @@ func order(cloud *fake.Cloud, name, where string) (*cloudprovider.Instance, erro
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
 		Options:      launch.Compatible(types, requirements.MustParse(where)),
 	})
+}
+
+// ordered asks for a machine that there is.
+func ordered(cloud *fake.Cloud, name, where string) *cloudprovider.Instance {
+	instance, err := order(cloud, name, where)
+	if err != nil {
+		panic(err)
+	}
+	return instance
 }
 
 const (
@@ -557,9 +526,7 @@ func ExampleCloud_Now() {
 
 func ExampleCloud_After() {
 	cloud := small(fake.Options{})
-	if _, err := order(cloud, "web", spot); err != nil {
-		fmt.Println(err)
-	}
+	ordered(cloud, "web", spot)
 	err := cloud.After(time.Hour, fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: 2 * time.Minute})
 	fmt.Println(err)
 	for _, event := range cloud.Advance(2 * time.Hour) {

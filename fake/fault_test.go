@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
 )
@@ -103,9 +102,7 @@ func TestFaultsOfCreate(t *testing.T) {
 	require.ErrorContains(t, err, "hit")
 	require.ErrorContains(t, cloud.Delete(t.Context(), first.ID), "hit")
 	require.ErrorContains(t, cloud.Reboot(t.Context(), first.ID, "op"), "hit")
-	claim := &v1.NodeClaim{}
-	claim.Status.ProviderID = first.ID
-	_, err = cloud.IsDrifted(t.Context(), claim)
+	_, err = cloud.IsDrifted(t.Context(), claimOf(first))
 	require.ErrorContains(t, err, "hit")
 }
 

@@ -34,8 +34,7 @@ func noticesOf(t testing.TB, cloud *fake.Cloud) (out []string) {
 
 func running(t testing.TB, cloud *fake.Cloud) (out []string) {
 	t.Helper()
-	list := listed(t, cloud)
-	for _, i := range list {
+	for _, i := range listed(t, cloud) {
 		if !i.Deleting {
 			out = append(out, i.Name)
 		}
@@ -95,16 +94,6 @@ func TestTargetCounts(t *testing.T) {
 		require.NoError(t, cloud.Do(fake.Action{Target: fake.Target{Count: 50}, Notice: cloudprovider.InterruptionStopping}))
 		require.Empty(t, running(t, cloud))
 	}
-}
-
-func TestInterruptionOfWhatIsDeletedMeanwhile(t *testing.T) {
-	cloud := world(t, fake.Options{})
-	one := mustLaunch(t, cloud, "one", spotA)
-	require.NoError(t, cloud.Do(fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: minute}, fake.Action{Notice: cloudprovider.InterruptionMaintenance, Warning: 30 * second}))
-	require.NoError(t, cloud.Delete(t.Context(), one.ID))
-	cloud.Advance(time.Hour)
-	require.Equal(t, 1, cloud.Stats().Terminated)
-	require.Len(t, noticesOf(t, cloud), 2, "notices stay until acknowledged")
 }
 
 func TestRedelivery(t *testing.T) {
@@ -227,15 +216,4 @@ func TestSpotPriceCeiling(t *testing.T) {
 		o, _ := catalogOf(t, cloud)[1].Offering(keySpotA)
 		require.LessOrEqual(t, o.Price, 0.1)
 	}
-}
-
-func TestStats(t *testing.T) {
-	cloud := world(t, fake.Options{Timing: fake.Timing{Shutdown: fake.Exactly(30 * minute)}})
-	one := mustLaunch(t, cloud, "one", odA)
-	mustLaunch(t, cloud, "two", odA)
-	cloud.Advance(30 * minute)
-	require.NoError(t, cloud.Delete(t.Context(), one.ID))
-	cloud.Advance(90 * minute)
-	require.Equal(t, fake.Stats{Launched: 2, Terminated: 1, Hours: 3}, cloud.Stats())
-	require.Equal(t, cloud.Stats(), cloud.Stats())
 }

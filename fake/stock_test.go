@@ -2,9 +2,7 @@ package fake_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,44 +17,6 @@ func freeOf(t testing.TB, cloud *fake.Cloud, key cloudprovider.OfferingKey) int 
 	n, err := cloud.Free(key)
 	require.NoError(t, err)
 	return n
-}
-
-func TestStockRunsDry(t *testing.T) {
-	cloud := world(t, fake.Options{Stock: []fake.Stock{{Count: 3}, {Scope: keySpotA.Scope(), Count: 2}}})
-	first := mustLaunch(t, cloud, "one", spotA)
-	mustLaunch(t, cloud, "two", spotA)
-	require.Zero(t, freeOf(t, cloud, keySpotA))
-	dry := ask(t, cloud, "three", spotA)
-	require.Len(t, dry.Options, 1, "the catalog does not tell")
-	_, err := cloud.Create(t.Context(), dry)
-	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
-	var refused *cloudprovider.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, []cloudprovider.OfferingKey{keySpotA}, refused.Offerings)
-
-	// With more options the next one is launched.
-	require.Equal(t, "b", mustLaunch(t, cloud, "four", m5+", karpenter.sh/capacity-type = spot").Zone)
-	// What is deleted comes back, and a token that led to nothing may be used.
-	require.NoError(t, cloud.Delete(t.Context(), first.ID))
-	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
-	create(t, cloud, dry)
-	require.Equal(t, 1, strings.Count(cloud.Log(), " refused three: 1 offerings"))
-}
-
-func TestStockIsBackWhenTheMachineIsGone(t *testing.T) {
-	cloud := world(t, fake.Options{Stock: []fake.Stock{{Count: 1}}, Timing: fake.Timing{Shutdown: fake.Exactly(minute)}})
-	instance := mustLaunch(t, cloud, "one", spotA)
-	require.NoError(t, cloud.Delete(t.Context(), instance.ID))
-	cloud.Advance(minute - 1)
-	require.Zero(t, freeOf(t, cloud, keySpotA))
-	cloud.Advance(1)
-	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
-
-	// Somebody else has what the cloud took back.
-	mustLaunch(t, cloud, "two", spotA)
-	require.NoError(t, cloud.Do(fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: 0}))
-	cloud.Advance(time.Hour)
-	require.Zero(t, freeOf(t, cloud, keySpotA))
 }
 
 func TestStockChanges(t *testing.T) {
@@ -82,9 +42,7 @@ func TestFreeOfWhatIsNotThere(t *testing.T) {
 // reserved returns the reserved offerings that the catalog shows.
 func reserved(t testing.TB, cloud *fake.Cloud) (out []string) {
 	t.Helper()
-	types, err := cloud.InstanceTypes(t.Context(), nil)
-	require.NoError(t, err)
-	for _, it := range types {
+	for _, it := range catalogOf(t, cloud) {
 		require.NoError(t, it.Validate())
 		for i := range it.Offerings {
 			if o := &it.Offerings[i]; o.CapacityType == v1.CapacityTypeReserved {

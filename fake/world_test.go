@@ -70,13 +70,18 @@ var twoOfThem = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
 // extent that it can be launched.
 func ask(t testing.TB, cloud *fake.Cloud, token, where string) cloudprovider.LaunchRequest {
 	t.Helper()
-	types, err := cloud.InstanceTypes(t.Context(), nil)
-	require.NoError(t, err)
 	return cloudprovider.LaunchRequest{
 		Token: token, Name: token, NodePool: "general",
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-		Options:      launch.Compatible(types, requirements.MustParse(where)),
+		Options:      launch.Compatible(catalogOf(t, cloud), requirements.MustParse(where)),
 	}
+}
+
+func catalogOf(t testing.TB, cloud *fake.Cloud) []*cloudprovider.InstanceType {
+	t.Helper()
+	types, err := cloud.InstanceTypes(t.Context(), nil)
+	require.NoError(t, err)
+	return types
 }
 
 func create(t testing.TB, cloud *fake.Cloud, req cloudprovider.LaunchRequest) *cloudprovider.Instance {
@@ -167,8 +172,7 @@ func story(t *testing.T, seed uint64) string {
 			}
 		}
 	}
-	list := listed(t, cloud)
-	for _, instance := range list {
+	for _, instance := range listed(t, cloud) {
 		if !instance.Deleting {
 			if err := cloud.Delete(t.Context(), instance.ID); err != nil {
 				require.NoError(t, cloud.Delete(t.Context(), instance.ID))
