@@ -28,7 +28,8 @@ type Cluster struct {
 // each an InputError of package provisioning (see its Faults). Rules treat objects at fault as
 // follows:
 //
-//   - a node that is listed twice or has no name is left out;
+//   - a node that is listed twice or has no name is left out, and so is one whose NodeClaim or
+//     machine belongs to another node: to delete the NodeClaim would end the other machine;
 //   - a pod that is bound to another node, or that several nodes list, counts on each node that
 //     lists it, and consolidation, which has to plan, moves nothing;
 //   - a pool that is listed twice counts as missing;

@@ -173,7 +173,9 @@ func TestRecheck(t *testing.T) {
 		newNode("busy", "web", withPods(newPod("p"))),
 		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }),
 		newNode("underway", "web"),
-		newNode("another", "web", func(n *provisioning.Node) { n.NodeClaim.Status.ProviderID = "cloud://new" }),
+		newNode("another", "web", func(n *provisioning.Node) {
+			n.NodeClaim.Status.ProviderID, n.Node.Spec.ProviderID = "cloud://new", "cloud://new"
+		}),
 		newNode("held", "web", withPods(newPod("h", note(v1.DoNotDisruptAnnotationKey, "true")))),
 	)
 	in.Drift = driftOf("held", "AMIDrift")

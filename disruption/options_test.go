@@ -188,9 +188,9 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 		`Instances[0]: is nil; leave it out`,
 		`Instances[1]: ID: is empty; a machine cannot be named without it`,
 		`Node "nil-pod": Pods[0]: is nil; leave it out`,
-		`Node "other": NodeClaim: "other-claim" is listed with another node too; list it once`,
-		`Node "shared": NodeClaim: "other-claim" is listed with another node too; list it once`,
 		`Node "twice": is listed twice; list each node once, with its NodeClaim beside it`,
+		`NodeClaim "other-claim": is listed with Node "other" and with Node "shared"; list it with its own Node only`,
+		`NodeClaim "other-claim": status.providerID: is "cloud://other", but that of Node "shared", with which it is listed, is "cloud://shared"; list the NodeClaim with its own Node`,
 		`NodePool "lots": spec.disruption.budgets[0].nodes: `,
 		`NodePool "minus": spec.replicas: is -1; use zero or more`,
 		`NodePool "pair": is listed twice; list each pool once`,
@@ -212,6 +212,42 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 	}
 	// The rest is judged as if nothing had happened.
 	require.Equal(t, []string{"Delete nil-pod"}, brief(f.Emptiness().Actions))
+}
+
+// To delete the NodeClaim of another machine would end that machine, so nodes paired with such a
+// NodeClaim stay.
+func TestNodeClaimsOfOtherMachines(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(idle, busy *provisioning.Node)
+		says []string
+	}{
+		{"by its status", func(idle, _ *provisioning.Node) {
+			idle.NodeClaim.Status.NodeName, idle.NodeClaim.Status.ProviderID = "gone", "cloud://gone"
+		}, []string{
+			`NodeClaim "idle-claim": status.nodeName: is "gone", but the NodeClaim is listed with Node "idle"; list it with its own Node`,
+			`NodeClaim "idle-claim": status.providerID: is "cloud://gone", but that of Node "idle", with which it is listed, is "cloud://idle"; list the NodeClaim with its own Node`,
+		}},
+		{"by a provider ID that another node has too", func(idle, busy *provisioning.Node) {
+			idle.Node.Spec.ProviderID = ""
+			idle.NodeClaim.Status.ProviderID = busy.Node.Spec.ProviderID
+		}, []string{
+			`Node "busy": spec.providerID: is "cloud://busy", as for Node "idle"; a machine is one node, so leave one of the two out`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(newNode("idle", "web"), newNode("busy", "web", withPods(newPod("p"))))
+			require.Len(t, observe(t, in, nil).Emptiness().Actions, 1)
+			tt.edit(&in.Nodes[0], &in.Nodes[1])
+			f, err := disruption.Observe(noon, in, nil)
+			var got []string
+			for _, fault := range provisioning.Faults(err) {
+				got = append(got, fault.Error())
+			}
+			require.Equal(t, tt.says, got)
+			require.Empty(t, f.Emptiness().Actions)
+		})
+	}
 }
 
 func TestMalformedBudgetBlocksItsReasonOnly(t *testing.T) {

@@ -398,6 +398,7 @@ func TestWhyNamesADefaultSpread(t *testing.T) {
 	spare := zonesOf(newPod("spare", asking("10m"), ofApp("spare"))).Nodes[0] // this node can be removed; web-0 and web-1 keep their zones
 	withLabel(corev1.LabelTopologyZone, "b")(&spare)
 	spare.Node.Name, spare.NodeClaim.Name, spare.NodeClaim.Status.NodeName = "spare", "spare", "spare"
+	spare.NodeClaim.Status.ProviderID, spare.Node.Spec.ProviderID = "cloud://spare", "cloud://spare"
 	spare.Pods[0].Spec.NodeName = "spare"
 	in.Nodes = append(in.Nodes, spare)
 	opts := anySaving()

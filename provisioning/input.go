@@ -101,6 +101,10 @@ type Input struct {
 // Node is capacity that exists or is on its way: a Node, the NodeClaim that it was launched for, or
 // both. A Node without a NodeClaim is capacity that another program manages. At least one of the
 // two is set.
+//
+// A NodeClaim is listed once, with its own Node: the one that has its status.providerID or, if one of
+// the two has none, its status.nodeName. No two nodes have one provider ID, unless neither has a
+// NodeClaim.
 type Node struct {
 	Node      *corev1.Node
 	NodeClaim *v1.NodeClaim

@@ -219,6 +219,26 @@ func nodeFaults() []fault {
 		{"bound pod of another node", func(s *scene) { s.Old.Pods[0].Spec.NodeName = "plain" }, []string{
 			`Pod "default/bound": spec.nodeName: is "plain", but the pod is listed under Node "old"; list it under the node that it is bound to`,
 		}},
+		{"NodeClaim of another machine", func(s *scene) {
+			s.Old.Node.Spec.ProviderID = "cloud://old"
+			s.Old.NodeClaim.Status.NodeName, s.Old.NodeClaim.Status.ProviderID = "other", "cloud://other"
+		}, []string{
+			`NodeClaim "claim-old": status.providerID: is "cloud://other", but that of Node "old", with which it is listed, is "cloud://old"; list the NodeClaim with its own Node`,
+			`NodeClaim "claim-old": status.nodeName: is "other", but the NodeClaim is listed with Node "old"; list it with its own Node`,
+		}},
+		{"NodeClaim with two Nodes", func(s *scene) {
+			s.Old.NodeClaim.Status = v1.NodeClaimStatus{}
+			s.Plain.NodeClaim = s.Old.NodeClaim
+		}, []string{
+			`NodeClaim "claim-old": is listed with Node "old" and with Node "plain"; list it with its own Node only`,
+		}},
+		{"machine of two nodes", func(s *scene) {
+			s.Old.Node.Spec.ProviderID, s.Plain.Node.Spec.ProviderID = "cloud://one", "cloud://one"
+			s.Old.NodeClaim.Status.ProviderID, s.Young.NodeClaim.Status.ProviderID = "", "cloud://one"
+		}, []string{
+			`Node "plain": spec.providerID: is "cloud://one", as for Node "old"; a machine is one node, so leave one of the two out`,
+			`NodeClaim "young": status.providerID: is "cloud://one", as for Node "old"; a machine is one node, so leave one of the two out`,
+		}},
 		{"pod twice on a node", func(s *scene) { s.Old.Pods = append(s.Old.Pods, s.Old.Pods[0]) }, []string{
 			`Pod "default/bound": is listed twice in Node.Pods of Node "old"; list each pod once`,
 		}},
@@ -308,6 +328,21 @@ func TestInputErrorFields(t *testing.T) {
 	var cause *field.Error
 	require.ErrorAs(t, err, &cause)
 	require.Equal(t, fault.Field, cause.Field)
+}
+
+// A Node that has come back under another name is the same machine, and Nodes without a NodeClaim are
+// ended by nobody here.
+func TestMachinesThatAreNoFault(t *testing.T) {
+	s := newScene()
+	s.Old.Node.Spec.ProviderID, s.Old.NodeClaim.Status.ProviderID, s.Old.NodeClaim.Status.NodeName = "cloud://old", "cloud://old", "before"
+	twin := *s.Plain
+	twin.Node = twin.Node.DeepCopy()
+	twin.Node.Name = "twin"
+	twin.Node.Labels[corev1.LabelHostname] = "twin"
+	twin.Node.Spec.ProviderID, s.Plain.Node.Spec.ProviderID = "kind://", "kind://"
+	s.In.Nodes = append(s.In.Nodes, twin)
+	_, err := provisioning.Prepare(s.In, nil)
+	require.NoError(t, err)
 }
 
 // A pod that is to be placed, or is expected on a node, may also be on a node that it leaves. Pods

@@ -132,6 +132,9 @@ var changes = map[string]func(d *drift, in *provisioning.Input){
 			d.node(in, func(n *provisioning.Node) { n.Pods = append(n.Pods, pod) })
 		}
 	},
+	"machine": func(d *drift, in *provisioning.Input) {
+		d.object(in, func(n *corev1.Node) { n.Spec.ProviderID = fmt.Sprint("cloud://", d.IntN(4)) })
+	},
 	"odd capacity": (*drift).capacityOdd,
 	"claim apart":  (*drift).claimApart,
 	"missing a pod": func(d *drift, in *provisioning.Input) {

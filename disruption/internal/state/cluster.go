@@ -65,13 +65,13 @@ func Read(in Snapshot, faults *Faults) *Cluster {
 
 // readMembers reads the nodes, sorted by name.
 func (f *Cluster) readMembers(faults *Faults) {
-	claims, names := map[string]int{}, map[string]int{}
-	for _, n := range f.In.Nodes {
+	names := map[string]int{}
+	nodes := make([]model.Node, len(f.In.Nodes))
+	for i, n := range f.In.Nodes {
 		names[n.Name()]++
-		if n.NodeClaim != nil {
-			claims[n.NodeClaim.Name]++
-		}
+		nodes[i] = model.Node(n)
 	}
+	shared := model.ReportShared(nodes, faults.Add)
 	buffers := map[string]bool{}
 	for _, name := range f.In.BufferNodes {
 		buffers[name] = true
@@ -85,8 +85,7 @@ func (f *Cluster) readMembers(faults *Faults) {
 			faults.Add(fmt.Sprintf("Nodes[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
 		case names[n.Name()] > 1:
 			faults.Add(object, "", "is listed twice; list each node once, with its NodeClaim beside it")
-		case n.NodeClaim != nil && claims[n.NodeClaim.Name] > 1:
-			faults.Add(object, "NodeClaim", "%q is listed with another node too; list it once", n.NodeClaim.Name)
+		case !model.CheckPair(model.Node(n), faults.Add), shared[n.Name()]: // to delete the NodeClaim would end another machine
 		default:
 			m := f.newStateNode(n, faults)
 			m.Buffer = buffers[m.Name]
@@ -95,9 +94,9 @@ func (f *Cluster) readMembers(faults *Faults) {
 		}
 	}
 	slices.SortFunc(f.Nodes, func(a, b *StateNode) int { return strings.Compare(a.Name, b.Name) })
-	nodes := make([]model.Node, len(f.Nodes))
-	for i, m := range f.Nodes {
-		nodes[i] = model.Node(m.Node)
+	nodes = nodes[:0]
+	for _, m := range f.Nodes {
+		nodes = append(nodes, model.Node(m.Node))
 	}
 	model.ReportRepeated(model.PodLists(f.In.Pods, nodes), faults.Add)
 	for _, m := range f.Nodes {

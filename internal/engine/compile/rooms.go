@@ -47,8 +47,9 @@ func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.R
 	p.rooms.Mark(before)
 }
 
-// checkRepeated reports pods that are listed twice among the nodes, or on a node and to be placed.
-// SortedPods reports pods that are to be placed twice.
+// checkRepeated reports pods that are listed twice among the nodes, or on a node and to be placed,
+// and NodeClaims and machines that two nodes have. SortedPods reports pods that are to be placed
+// twice.
 func (p *Problem) checkRepeated(like *Problem, f *model.Faults) {
 	pods, before := p.realPods(), []*corev1.Pod(nil)
 	if like != nil {
@@ -56,6 +57,7 @@ func (p *Problem) checkRepeated(like *Problem, f *model.Faults) {
 	}
 	if p.rooms.MayRepeat(pods, before) {
 		model.ReportRepeated(model.PodLists(pods, p.rooms.Nodes), f.Add)
+		model.ReportShared(p.rooms.Nodes, f.Add)
 	}
 }
 
@@ -78,6 +80,7 @@ func (p *Problem) readRooms(before *model.Rooms, f *model.Faults) *reading {
 	failed := map[int]error{}
 	for _, i := range p.rooms.Read {
 		model.CheckBound(p.rooms.Of[i].Node, f)
+		model.CheckPair(p.rooms.Of[i].Node, f.Add)
 		if err := p.readRoom(p.rooms.Of[i]); err != nil {
 			failed[i] = err
 		}

@@ -91,6 +91,81 @@ func CheckBound(n Node, f *Faults) {
 	}
 }
 
+// CheckPair reports a NodeClaim that belongs to another machine than the Node with which it is
+// listed, and returns false then. A Node that has come back under another name, with the same
+// provider ID, is the same machine.
+func CheckPair(n Node, add func(object, field, format string, args ...any)) bool {
+	if n.Node == nil || n.NodeClaim == nil {
+		return true
+	}
+	own, other := n.NodeClaim.Status.ProviderID, n.Node.Spec.ProviderID
+	known := own != "" && other != ""
+	sound := true
+	if known && own != other {
+		sound = false
+		add(claimObject(n), "status.providerID", "is %q, but that of %s, with which it is listed, is %q; list the NodeClaim with its own Node", own, NodeObject(n), other)
+	}
+	if name := n.NodeClaim.Status.NodeName; name != "" && name != n.Node.Name && !(known && own == other) {
+		sound = false
+		add(claimObject(n), "status.nodeName", "is %q, but the NodeClaim is listed with %s; list it with its own Node", name, NodeObject(n))
+	}
+	return sound
+}
+
+// providerIDs returns the IDs of the machine that the NodeClaim and the Node state: at most one if
+// they agree.
+func (n *Node) providerIDs() []string {
+	var out []string
+	if n.NodeClaim != nil && n.NodeClaim.Status.ProviderID != "" {
+		out = append(out, n.NodeClaim.Status.ProviderID)
+	}
+	if n.Node != nil && n.Node.Spec.ProviderID != "" && !slices.Contains(out, n.Node.Spec.ProviderID) {
+		out = append(out, n.Node.Spec.ProviderID)
+	}
+	return out
+}
+
+// ReportShared calls add for each NodeClaim that is listed with two Nodes, and for each machine, by
+// its provider ID, that two nodes have, unless neither has a NodeClaim. It returns the names of the
+// nodes concerned. Two nodes of one name are passed over: SortedNodes reports them.
+func ReportShared(nodes []Node, add func(object, field, format string, args ...any)) map[string]bool {
+	found := map[string]bool{}
+	ofClaim, ofID := map[string]int{}, map[string]int{}
+	for i, n := range nodes {
+		if n.Node != nil && n.NodeClaim != nil {
+			at, shared := ofClaim[n.NodeClaim.Name]
+			if shared && nodes[at].Name() != n.Name() {
+				found[nodes[at].Name()], found[n.Name()] = true, true
+				add(claimObject(n), "", "is listed with %s and with %s; list it with its own Node only", NodeObject(nodes[at]), NodeObject(n))
+			} else {
+				ofClaim[n.NodeClaim.Name] = i
+			}
+		}
+		for _, id := range n.providerIDs() {
+			at, shared := ofID[id]
+			if !shared {
+				ofID[id] = i
+				continue
+			}
+			other := nodes[at]
+			switch {
+			case n.Name() == other.Name(), n.NodeClaim == nil && other.NodeClaim == nil,
+				n.NodeClaim != nil && other.NodeClaim != nil && n.NodeClaim.Name == other.NodeClaim.Name:
+				continue // harmless, or reported otherwise
+			}
+			found[other.Name()], found[n.Name()] = true, true
+			field := "spec.providerID"
+			if n.Node == nil || n.Node.Spec.ProviderID != id {
+				field = "status.providerID"
+			}
+			add(NodeObject(n), field, "is %q, as for %s; a machine is one node, so leave one of the two out", id, NodeObject(other))
+		}
+	}
+	return found
+}
+
+func claimObject(n Node) string { return fmt.Sprintf("NodeClaim %q", n.NodeClaim.Name) }
+
 // NodeObject returns the name that faults give a node.
 func NodeObject(n Node) string {
 	if n.Node == nil {

@@ -75,9 +75,10 @@ func counts(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podl
 // leaves says whether a pod on a node is on its way out, so that its successor may be listed too.
 func leaves(pod *corev1.Pod, leaving bool) bool { return leaving || pod.DeletionTimestamp != nil }
 
-// podKeys returns the podKey of each pod of a node that may be listed only once.
-func podKeys(n *Node, leaving bool) []uint64 {
-	out := make([]uint64, 0, len(n.Pods)+len(n.Ending))
+// onceKeys returns a key for each thing of a node that may be listed only once in an input: its
+// pods, its NodeClaim and its machine.
+func onceKeys(n *Node, leaving bool) []uint64 {
+	out := make([]uint64, 0, len(n.Pods)+len(n.Ending)+2)
 	for _, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
 		for _, pod := range list {
 			if counts(pod) {
@@ -85,39 +86,49 @@ func podKeys(n *Node, leaving bool) []uint64 {
 			}
 		}
 	}
+	if n.NodeClaim != nil {
+		out = append(out, hashOf("Node Claim", n.NodeClaim.Name)) // no namespace has a blank
+	}
+	for _, id := range n.providerIDs() {
+		out = append(out, hashOf("provider ID", id))
+	}
 	return out
 }
 
-// The lowest bits of a podKey.
+// The lowest bits of a key.
 const (
-	keyLeaves = 1 << iota // the pod leaves
+	keyLeaves = 1 << iota // of a pod that leaves
 	keyIsSet              // no key is 0
 )
 
-// podKey returns a hash of namespace and name, by FNV-1a, with the bits above. Two pods of which
-// ReportRepeated would report one have the same key.
+// podKey returns the key of a pod. Two pods of which ReportRepeated would report one have the same.
 func podKey(pod *corev1.Pod, leaves bool) uint64 {
-	const prime = 1099511628211
-	h := uint64(14695981039346656037)
-	for _, text := range []string{pod.Namespace, pod.Name} {
-		for i := range len(text) {
-			h = (h ^ uint64(text[i])) * prime
-		}
-		h *= prime // the byte 0 between namespace and name
-	}
-	h = h&^keyLeaves | keyIsSet
+	h := hashOf(pod.Namespace, pod.Name)
 	if leaves {
 		h |= keyLeaves
 	}
 	return h
 }
 
-// MayRepeat says whether some pod may be listed twice, on two nodes or on a node and in pods, the
-// pods to place. ReportRepeated decides that. before are the pods to place of the previous problem,
-// in which no pod was listed twice.
+// hashOf returns a key made of two texts by FNV-1a.
+func hashOf(space, name string) uint64 {
+	const prime = 1099511628211
+	h := uint64(14695981039346656037)
+	for _, text := range []string{space, name} {
+		for i := range len(text) {
+			h = (h ^ uint64(text[i])) * prime
+		}
+		h *= prime // the byte 0 between the texts
+	}
+	return h&^keyLeaves | keyIsSet
+}
+
+// MayRepeat says whether something may be listed twice: a pod on two nodes, or on a node and in pods,
+// the pods to place; or a NodeClaim or a machine. ReportRepeated and ReportShared decide that. before
+// are the pods to place of the previous problem, in which nothing was listed twice.
 //
-// It compares the keys of pods on changed nodes, and of pods, with each other. It reads those of
-// unchanged nodes only where a pod is new: what-ifs move pods, and then that takes O(changes).
+// It compares the keys of changed nodes, and of pods, with each other. It reads those of unchanged
+// nodes only where a key is new: what-ifs move pods, and then that takes O(changes).
 func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 	seen := newKeySet(len(pods), r.Changed, func(i int) *Room { return r.Of[i] })
 	for _, pod := range pods {
@@ -126,7 +137,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 		}
 	}
 	for _, i := range r.Changed {
-		for _, key := range r.Of[i].podKeys {
+		for _, key := range r.Of[i].onceKeys {
 			if !seen.add(key) {
 				return true
 			}
@@ -142,7 +153,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 		}
 	}
 	for _, room := range r.gone {
-		for _, key := range room.podKeys {
+		for _, key := range room.onceKeys {
 			moved.add(key)
 		}
 	}
@@ -152,7 +163,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 			continue
 		}
 		if _, found := moved.find(key); found {
-			seen[i] = keyIsSet // no unchanged node lists the pod
+			seen[i] = keyIsSet // no unchanged node has it
 		} else if key&keyLeaves == 0 {
 			on = ^Mark(0)
 		} else {
@@ -167,7 +178,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 			if on == PodsLeave && r.Marks[i]&PodsLeave == 0 {
 				continue
 			}
-			for _, key := range r.Of[i].podKeys {
+			for _, key := range r.Of[i].onceKeys {
 				if _, found := seen.find(key); found {
 					return true
 				}
@@ -184,7 +195,7 @@ type keySet []uint64
 // newKeySet returns an empty set with space for n keys and those of the rooms of a list.
 func newKeySet[T any](n int, list []T, roomOf func(T) *Room) keySet {
 	for _, t := range list {
-		n += len(roomOf(t).podKeys)
+		n += len(roomOf(t).onceKeys)
 	}
 	return make(keySet, 1<<bits.Len(uint(2*n)))
 }

@@ -27,7 +27,7 @@ type Room struct {
 	Taken            resources.List // by bound pods, and by daemons that are expected on the node
 	Left             resources.List // Allocatable minus Taken
 	Daemons          []int          // daemons that are expected and not there yet
-	podKeys          []uint64       // of its pods
+	onceKeys         []uint64       // of what may be listed only once
 }
 
 // NewRoom reads a node. It fills the fields that depend on this node alone.
@@ -39,7 +39,7 @@ func NewRoom(n Node) *Room {
 		SoftTaints: n.softTaints(),
 		Ready:      n.Initialized(),
 		Leaves:     leaves,
-		podKeys:    podKeys(&n, leaves),
+		onceKeys:   onceKeys(&n, leaves),
 	}
 }
 
@@ -108,7 +108,7 @@ func (r *Room) mark() (out Mark) {
 		mark Mark
 		is   bool
 	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()},
-		{PodsLeave, slices.ContainsFunc(r.podKeys, func(key uint64) bool { return key&keyLeaves != 0 })}} {
+		{PodsLeave, slices.ContainsFunc(r.onceKeys, func(key uint64) bool { return key&keyLeaves != 0 })}} {
 		if m.is {
 			out |= m.mark
 		}

@@ -2,6 +2,8 @@ package contradiction
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -24,6 +26,9 @@ type Finding struct {
 //
 //   - two objects of one kind and name, where a NodeClaim without its Node counts as a Node;
 //   - a NodeClaim that is listed with its Node and by itself;
+//   - a NodeClaim that is listed with two Nodes, or with a Node of another name or provider ID than its
+//     status says; the same provider ID decides, whatever the name;
+//   - a provider ID that two nodes have, unless neither has a NodeClaim;
 //   - a bound pod that is listed under another Node than its spec.nodeName says, unless it has finished;
 //   - a pod to place that is bound;
 //   - a pod that is listed twice, by its namespace and name: on nodes, or on a node and to be placed.
@@ -34,6 +39,7 @@ type Finding struct {
 func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
 	f := &finder{}
 	f.nodes(in.Nodes)
+	f.machines(in.Nodes)
 	once(f, "pending Pod", in.Pods, key)
 	for _, pod := range in.Pods {
 		if pod != nil && pod.Spec.NodeName != "" {
@@ -124,6 +130,45 @@ func (f *finder) pods(in provisioning.Input) {
 				} else {
 					places[e] = place
 				}
+			}
+		}
+	}
+}
+
+// machines checks that each NodeClaim is listed with its own Node, and each machine once.
+func (f *finder) machines(nodes []provisioning.Node) {
+	owner, machine := map[string]provisioning.Node{}, map[string]provisioning.Node{}
+	for _, n := range nodes {
+		claim, ids := "", map[string]bool{}
+		if n.NodeClaim != nil {
+			claim = n.NodeClaim.Name
+			ids[n.NodeClaim.Status.ProviderID] = true
+		}
+		if n.Node != nil {
+			if claim != "" {
+				status, id := n.NodeClaim.Status, n.Node.Spec.ProviderID
+				same := id != "" && id == status.ProviderID
+				if id != "" && status.ProviderID != "" && !same {
+					f.add(n.Name(), "", "is listed with NodeClaim %s of provider ID %q, and its own is %q; list each NodeClaim with its own Node", claim, status.ProviderID, id)
+				}
+				if status.NodeName != "" && status.NodeName != n.Node.Name && !same {
+					f.add(n.Name(), "", "is listed with NodeClaim %s of Node %q; list each NodeClaim with its own Node", claim, status.NodeName)
+				}
+				if other, found := owner[claim]; found && other.Name() != n.Name() {
+					f.add(n.Name(), "", "is listed with NodeClaim %s, which Node %s has too; list each NodeClaim with its own Node", claim, other.Name())
+				} else {
+					owner[claim] = n
+				}
+			}
+			ids[n.Node.Spec.ProviderID] = true
+		}
+		delete(ids, "")
+		for _, id := range slices.Sorted(maps.Keys(ids)) {
+			other, found := machine[id]
+			if !found {
+				machine[id] = n
+			} else if other.Name() != n.Name() && (claim != "" || other.NodeClaim != nil) && (claim == "" || other.NodeClaim == nil || other.NodeClaim.Name != claim) {
+				f.add(n.Name(), "", "has provider ID %q, as %s; leave one of the two out", id, other.Name())
 			}
 		}
 	}

@@ -37,6 +37,13 @@ func TestFind(t *testing.T) {
 	claim := func(name, node string) *v1.NodeClaim {
 		return &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1.NodeClaimStatus{NodeName: node}}
 	}
+	machine := func(n provisioning.Node, id string, c *v1.NodeClaim, claimed string) provisioning.Node {
+		n.Node.Spec.ProviderID, n.NodeClaim = id, c
+		if c != nil {
+			c.Status.ProviderID = claimed
+		}
+		return n
+	}
 	twice := func(objects ...string) (found []contradiction.Finding) {
 		for _, o := range objects {
 			found = append(found, contradiction.Finding{Message: o + " is listed twice; list each object once"})
@@ -88,6 +95,18 @@ func TestFind(t *testing.T) {
 				{Node: "c", Message: "is a NodeClaim that is listed apart from its Node; list both in one entry"},
 				{Node: "d", Message: "is a NodeClaim that is listed apart from its Node; list both in one entry"},
 			}},
+		{"machines that are in order", provisioning.Input{Nodes: []provisioning.Node{
+			machine(node("n"), "i-1", claim("c", "before"), "i-1"), machine(node("m"), "i-2", nil, ""), machine(node("o"), "i-2", nil, ""), machine(node("p"), "", claim("d", "p"), ""),
+		}}, nil, nil},
+		{"a NodeClaim of another machine", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "i-1", claim("c", "m"), "i-2")}},
+			nil, []contradiction.Finding{
+				{Node: "n", Message: `is listed with NodeClaim c of provider ID "i-2", and its own is "i-1"; list each NodeClaim with its own Node`},
+				{Node: "n", Message: `is listed with NodeClaim c of Node "m"; list each NodeClaim with its own Node`},
+			}},
+		{"a NodeClaim with two Nodes", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "", claim("c", ""), ""), machine(node("m"), "", claim("c", ""), "")}},
+			nil, []contradiction.Finding{{Node: "m", Message: "is listed with NodeClaim c, which Node n has too; list each NodeClaim with its own Node"}}},
+		{"a machine of two nodes", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "i-1", claim("c", ""), ""), machine(node("m"), "i-1", nil, "")}},
+			nil, []contradiction.Finding{{Node: "m", Message: `has provider ID "i-1", as n; leave one of the two out`}}},
 		{"two owners of one UID that nobody asks about", provisioning.Input{Controllers: []provisioning.Controller{{UID: "u"}, {UID: "u"}}}, nil, nil},
 		{"two owners of one UID", provisioning.Input{Controllers: []provisioning.Controller{{UID: "u"}, {UID: "u"}}}, spread, twice("Controller u")},
 		{"other objects twice", provisioning.Input{
@@ -118,7 +137,7 @@ func TestFind(t *testing.T) {
 			require.Equal(t, tt.want, contradiction.Find(tt.in, tt.opts))
 			_, err := provisioning.Prepare(tt.in, tt.opts)
 			refused := slices.DeleteFunc(provisioning.Faults(err), func(f *provisioning.InputError) bool {
-				return !strings.Contains(f.Error(), "list each ") && !strings.Contains(f.Error(), "is listed in") && !strings.Contains(f.Error(), "apart") && f.Field != "spec.nodeName"
+				return !strings.Contains(f.Error(), "list each ") && !strings.Contains(f.Error(), "is listed in") && !strings.Contains(f.Error(), "its own Node") && !strings.Contains(f.Error(), "leave one of") && !strings.Contains(f.Error(), "apart") && f.Field != "spec.nodeName"
 			})
 			require.Len(t, refused, len(tt.want), "the engine refuses the same: %v", err)
 		})
