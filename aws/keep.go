@@ -15,6 +15,7 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 )
 
 // Objects is the input of Keep: all EC2NodeClasses, NodeClaims and Nodes of the cluster, and the
@@ -51,12 +52,7 @@ type Edit struct {
 // refused; the next call returns it again. Nil objects are ignored. The error joins all faults;
 // edits that are returned with an error are valid.
 func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
-	k := keeper{Provider: p, claims: in.NodeClaims, nodes: map[string]*corev1.Node{}, instances: map[string]*cloudprovider.Instance{}}
-	for _, n := range in.Nodes {
-		if n != nil {
-			k.nodes[n.Name] = n
-		}
-	}
+	k := keeper{Provider: p, claims: in.NodeClaims, nodes: nodeindex.New(in.Nodes), instances: map[string]*cloudprovider.Instance{}}
 	for _, i := range in.Instances {
 		if i != nil {
 			k.instances[i.ID] = i
@@ -94,7 +90,7 @@ const keptAtOnce = 16
 type keeper struct {
 	*Provider
 	claims    []*karpv1.NodeClaim
-	nodes     map[string]*corev1.Node            // by name
+	nodes     nodeindex.Index
 	instances map[string]*cloudprovider.Instance // by ID
 }
 
@@ -142,7 +138,7 @@ func (k *keeper) claim(ctx context.Context, claim *karpv1.NodeClaim) (edits []Ed
 	if errors.Is(err, cloudprovider.ErrNotFound) || cloudprovider.KindOf(err) == cloudprovider.KindNotReady {
 		err = nil
 	}
-	after, node := claim, k.nodes[claim.Status.NodeName]
+	after, node := claim, k.nodes.Of(claim)
 	if instance := k.instances[claim.Status.ProviderID]; instance != nil {
 		after = DemoteClaim(claim, instance)
 		if less := DemoteNode(node, instance); less != node {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -36,9 +37,10 @@ type Matched struct {
 // Match combines what an API server lists separately: Nodes, NodeClaims and all pods of a cluster,
 // each in any order.
 //
-//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one with the
-//     same provider ID. Without such a Node it becomes an entry of Nodes by itself: a node that is
-//     still to join. A Node without a NodeClaim is also an entry by itself.
+//   - A NodeClaim belongs to the Node with the same provider ID, or else to the one that
+//     status.nodeName names, unless that one has the provider ID of another machine. Without such a
+//     Node it becomes an entry of Nodes by itself: a node that is still to join. A Node without a
+//     NodeClaim is also an entry by itself.
 //   - A pod belongs to the Node that spec.nodeName names. Pods that have succeeded or failed are
 //     left out, because they use no resources.
 //   - A pod without a node is pending, unless it belongs to a DaemonSet or to a node, so that it
@@ -55,7 +57,7 @@ type Matched struct {
 // objects that are listed twice. Nothing is changed or copied: the result points to the objects. It
 // takes the time of sorting each list.
 func Match(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Matched, error) {
-	j := &matcher{byName: map[string]*Node{}, byID: map[string]*Node{}}
+	j := &matcher{byName: map[string]*Node{}, index: nodeindex.New(nodes)}
 	for i, n := range nodes {
 		if n == nil {
 			j.f.Add(fmt.Sprintf("nodes[%d]", i), "", "is nil; leave it out")
@@ -64,9 +66,6 @@ func Match(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Ma
 		node := &Node{Node: n}
 		j.all = append(j.all, node)
 		j.byName[n.Name] = node
-		if n.Spec.ProviderID != "" {
-			j.byID[n.Spec.ProviderID] = node
-		}
 	}
 	// Of two claims for one Node the first by name gets it, whatever their order.
 	for _, i := range order(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
@@ -107,9 +106,10 @@ func order[T any](list []*T, compare func(a, b *T) int) []int {
 
 // matcher is the state of Match.
 type matcher struct {
-	f            model.Faults
-	all          []*Node
-	byName, byID map[string]*Node
+	f      model.Faults
+	all    []*Node
+	byName map[string]*Node
+	index  nodeindex.Index
 }
 
 func (j *matcher) claim(i int, c *v1.NodeClaim) {
@@ -117,13 +117,16 @@ func (j *matcher) claim(i int, c *v1.NodeClaim) {
 		j.f.Add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
 		return
 	}
-	node, field := j.byName[c.Status.NodeName], "status.nodeName"
-	if node == nil && c.Status.ProviderID != "" {
-		node, field = j.byID[c.Status.ProviderID], "status.providerID"
+	of := j.index.Of(c)
+	if of == nil {
+		j.all = append(j.all, &Node{NodeClaim: c})
+		return
+	}
+	node, field := j.byName[of.Name], "status.providerID"
+	if c.Status.NodeName == of.Name {
+		field = "status.nodeName"
 	}
 	switch {
-	case node == nil:
-		j.all = append(j.all, &Node{NodeClaim: c})
 	case node.NodeClaim != nil:
 		j.f.Add(fmt.Sprintf("NodeClaim %q", c.Name), field, "is that of Node %q, which NodeClaim %q has already; leave one of the two out", node.Node.Name, node.NodeClaim.Name)
 	default:

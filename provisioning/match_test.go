@@ -73,7 +73,8 @@ func joined(j provisioning.Matched) (nodes, pending, strays []string) {
 func TestJoin(t *testing.T) {
 	nodes := []*corev1.Node{joinNode("n1", "id-1"), joinNode("n2", "id-2"), joinNode("n3", "")}
 	claims := []*v1.NodeClaim{
-		joinClaim("by-name", "n1", "id-2"), joinClaim("by-id", "", "id-2"), joinClaim("launching", "", "id-9"), joinClaim("new", "", ""),
+		joinClaim("by-name", "n1", ""), joinClaim("by-id", "", "id-2"), joinClaim("launching", "", "id-9"), joinClaim("new", "", ""),
+		joinClaim("before", "n1", "id-7"), // of a machine whose Node had the same name
 	}
 	pods := []*corev1.Pod{
 		joinPod("web", "n1"), joinPod("api", "n1"), joinPod("agent", "n2", ofKind("DaemonSet")), joinPod("done", "n1", inPhase(corev1.PodSucceeded)),
@@ -88,7 +89,7 @@ func TestJoin(t *testing.T) {
 		j, err := provisioning.Match(nodes, claims, pods)
 		require.NoError(t, err)
 		on, pending, strays := joined(j)
-		require.Equal(t, []string{"launching=launching[]", "n1=by-name[api web]", "n2=by-id[agent]", "n3=[]", "new=new[]"}, on)
+		require.Equal(t, []string{"before=before[]", "launching=launching[]", "n1=by-name[api web]", "n2=by-id[agent]", "n3=[]", "new=new[]"}, on)
 		require.Equal(t, []string{"held", "job", "wait"}, pending)
 		require.Equal(t, []string{"late"}, strays)
 	}

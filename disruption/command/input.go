@@ -91,7 +91,6 @@ func ObserveClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) Claim {
 		Record:   claim.Annotations[AnnotationKey],
 		Held:     slices.Contains(claim.Finalizers, HoldFinalizer),
 		Deleting: claim.DeletionTimestamp != nil,
-		Node:     claim.Status.NodeName,
 		Pods:     pods,
 	}
 	c.Terminated = c.Deleting && !slices.Contains(claim.Finalizers, v1.TerminationFinalizer)

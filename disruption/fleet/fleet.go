@@ -16,6 +16,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
@@ -72,6 +73,7 @@ type Fleet struct {
 
 	claims   map[string]*v1.NodeClaim
 	nodes    map[string]*corev1.Node
+	index    nodeindex.Index
 	podsOn   map[string][]*corev1.Pod
 	promised map[types.UID]bool
 	lost     map[types.UID]bool // NodeClaims whose machine the cloud has not
@@ -90,7 +92,7 @@ type Fleet struct {
 // nomination.Review.
 func Read(now time.Time, o Objects, m Memory) (*Fleet, error) {
 	seen, refused := m.seen.next(&o)
-	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
+	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, index: nodeindex.New(o.Nodes), podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
 	}
@@ -172,7 +174,9 @@ func (f *Fleet) decide() {
 		for _, r := range c.Replacements {
 			name := r.Token
 			if claim := f.claims[name]; claim != nil {
-				name = cmp.Or(claim.Status.NodeName, name)
+				if node := f.NodeOf(claim); node != nil {
+					name = node.Name
+				}
 			}
 			keep(name)
 		}
@@ -207,9 +211,9 @@ func (f *Fleet) Claim(name string) *v1.NodeClaim { return f.claims[name] }
 // Node returns a Node by name, or nil.
 func (f *Fleet) Node(name string) *corev1.Node { return f.nodes[name] }
 
-// NodeOf returns the Node of a NodeClaim by status.nodeName, or nil if it has not joined or is
-// gone.
-func (f *Fleet) NodeOf(claim *v1.NodeClaim) *corev1.Node { return f.nodes[claim.Status.NodeName] }
+// NodeOf returns the Node of a NodeClaim as provisioning.Match finds it, or nil if it has not joined or
+// is gone.
+func (f *Fleet) NodeOf(claim *v1.NodeClaim) *corev1.Node { return f.index.Of(claim) }
 
 // Stored returns pods of a plan as they are in the cluster, in the order of Objects.Pods, without
 // those that are gone. In a plan the pods of removed nodes are pending, but a promise needs the
@@ -244,9 +248,11 @@ func (f *Fleet) CommandInput() (v command.Input) {
 	}
 	for _, claim := range f.NodeClaims {
 		node, moving := f.NodeOf(claim), 0
-		for _, p := range f.podsOn[claim.Status.NodeName] {
-			if podlife.Moves(p) {
-				moving++
+		if node != nil {
+			for _, p := range f.podsOn[node.Name] {
+				if podlife.Moves(p) {
+					moving++
+				}
 			}
 		}
 		c := command.ObserveClaim(claim, node, moving)

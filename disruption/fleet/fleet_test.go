@@ -332,6 +332,57 @@ func TestLeave(t *testing.T) {
 	require.Len(t, d.Drain, 2, "and the rest is there")
 }
 
+// The name of a Node may be used again while the NodeClaim of the machine before is still there. The new
+// machine is that of its own claim, whatever the claims are called and whichever is deleted.
+func TestNodeNamesThatAreUsedAgain(t *testing.T) {
+	for _, old := range []string{"aaa", "zzz"} {
+		before, now := deleted(claim(old)), claim("new")
+		before.Status.NodeName, now.Status.NodeName = "n1", "n1"
+		n1 := node("n1")
+		n1.Spec.ProviderID = "fake://new"
+		o := fleet.Objects{NodeClaims: []*v1.NodeClaim{before, now}, Nodes: []*corev1.Node{n1}, Pods: []*corev1.Pod{pod("web", "n1", "ReplicaSet")}}
+		for _, joined := range []bool{true, false} { // status.nodeName comes last
+			if !joined {
+				now.Status.NodeName = ""
+			}
+			f := readAfter(t, time.Minute, o, fleet.Memory{})
+			require.Nil(t, f.NodeOf(before))
+			require.Same(t, n1, f.NodeOf(now))
+			d, err := f.Leave(nil)
+			require.NoError(t, err)
+			require.Equal(t, fleet.Departure{Empty: []*v1.NodeClaim{before}}, d, "the Node and its pod are left alone")
+			f.Input.Instances = []*cloudprovider.Instance{{ID: "fake://new", Name: "new"}}
+			p, faults, err := disruption.Propose(t.Context(), f.Now, f.Input, nil)
+			require.NoError(t, err)
+			require.Empty(t, faults)
+			require.Empty(t, p.Actions)
+		}
+	}
+}
+
+// A program may end after it has stored the Node that Join returns and before the NodeClaim. If then either
+// is deleted, the Node is still that of the claim: it is emptied before its machine goes.
+func TestLeaveBeforeTheClaimKnowsItsNode(t *testing.T) {
+	half := claim("half")
+	half.Status.NodeName = ""
+	n := node("half")
+	n.Labels[v1.NodePoolLabelKey] = "general"
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{half}, Nodes: []*corev1.Node{n}, Pods: []*corev1.Pod{pod("web", "half", "ReplicaSet")}}
+	n.DeletionTimestamp = &metav1.Time{Time: noon}
+	d, err := readAfter(t, time.Minute, o, fleet.Memory{}).Leave(nil)
+	require.NoError(t, err)
+	require.Equal(t, fleet.Departure{Delete: []*v1.NodeClaim{half}}, d)
+
+	n.DeletionTimestamp = nil
+	deleted(half)
+	d, err = readAfter(t, time.Minute, o, fleet.Memory{}).Leave(nil)
+	require.NoError(t, err)
+	require.Empty(t, d.Empty)
+	require.Equal(t, []*corev1.Node{drain.CloseNode(n)}, d.Nodes)
+	require.Len(t, d.Drain, 1)
+	require.Len(t, d.Drain[0].Evict, 1)
+}
+
 // A machine that the cloud has not any more has nothing to drain, unless its Node is Ready.
 func TestLeaveOfLostMachines(t *testing.T) {
 	lost, slow, alive := deleted(claim("lost")), deleted(claim("slow")), deleted(claim("alive"))

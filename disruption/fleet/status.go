@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
@@ -20,7 +21,10 @@ func (f *Fleet) EditClaims(drifts []disruption.DriftStatus) (out []*v1.NodeClaim
 		after := nodeclaim.EditDrifted(f.Now, claim, d.Reason, d.Detail)
 		i := slices.IndexFunc(f.Input.NodePools, func(p *v1.NodePool) bool { return p.Name == claim.Labels[v1.NodePoolLabelKey] })
 		if i >= 0 {
-			last := f.Input.PodEvents[claim.Status.NodeName]
+			var last time.Time
+			if node := f.NodeOf(claim); node != nil {
+				last = f.Input.PodEvents[node.Name]
+			}
 			after = nodeclaim.EditConsolidatable(f.Now, nodeclaim.EditPodEvent(after, last), f.Input.NodePools[i].Spec.Disruption.ConsolidateAfter, last)
 		}
 		if after != claim {

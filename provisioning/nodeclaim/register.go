@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
@@ -124,7 +125,9 @@ func Join(now time.Time, claim *v1.NodeClaim, nodes []*corev1.Node, published []
 		if !isTrue(claim, v1.ConditionTypeRegistered) {
 			return node, claim
 		}
-	} else if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
+	} else if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool {
+		return n != nil && n.Name == claim.Status.NodeName && !nodeindex.OtherMachine(claim, n)
+	}); i >= 0 {
 		node = nodes[i]
 	}
 	ready := Initialize(claim, node, published)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -71,15 +72,12 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		living: map[string]bool{}, values: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
 		waiting: map[heirKey][]*corev1.Pod{}, filling: map[heirKey][]*claimView{}, boundAt: map[heirKey]time.Time{}, bound: map[string][]*corev1.Pod{}}
-	byProvider := map[string]*corev1.Node{}
 	for _, n := range in.Nodes {
 		if n != nil {
 			r.nodes[n.Name] = n
-			if n.Spec.ProviderID != "" {
-				byProvider[n.Spec.ProviderID] = n
-			}
 		}
 	}
+	index := nodeindex.New(in.Nodes)
 	for _, p := range in.Pods {
 		if p == nil || p.UID == "" || !p.DeletionTimestamp.IsZero() {
 			continue
@@ -91,7 +89,7 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	}
 	for _, c := range in.NodeClaims {
 		if c != nil && c.DeletionTimestamp.IsZero() {
-			r.add(c, byProvider)
+			r.add(c, index.Of(c))
 		}
 	}
 	slices.SortFunc(r.claims, func(a, b *claimView) int { return cmp.Compare(a.claim.Name, b.claim.Name) })
@@ -123,17 +121,14 @@ func compareAges(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
 }
 
-// add adds a claim that has promised pods or the taint.
-func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
+// add adds a claim that has promised pods or the taint. node is its Node, nil if it has none.
+func (r *reviewer) add(c *v1.NodeClaim, node *corev1.Node) {
 	groups, err := read(c.Annotations[AnnotationKey])
 	if err != nil {
 		r.faults = append(r.faults, unreadable(c.Name, err))
 	}
 	r.values[taintValue(c.Name)] = true
-	view := &claimView{claim: c, node: r.nodes[c.Status.NodeName]}
-	if view.node == nil && c.Status.ProviderID != "" {
-		view.node = byProvider[c.Status.ProviderID]
-	}
+	view := &claimView{claim: c, node: node}
 	if view.node != nil {
 		r.living[view.node.Name] = true
 	}

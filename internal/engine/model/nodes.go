@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -58,18 +59,22 @@ func checkNodes(nodes []Node, f *Faults) {
 	if !coming {
 		return
 	}
-	claimed, named := map[string]bool{}, map[string]bool{}
+	claimed, named := map[string]bool{}, map[string]*corev1.Node{}
 	for _, n := range nodes {
 		if n.Node == nil {
 			continue
 		}
-		named[n.Node.Name] = true
+		named[n.Node.Name] = n.Node
 		if n.NodeClaim != nil {
 			claimed[n.NodeClaim.Name] = true
 		}
 	}
 	for _, n := range nodes {
-		if n.Node == nil && (claimed[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
+		if n.Node != nil {
+			continue
+		}
+		of := named[n.NodeClaim.Status.NodeName]
+		if claimed[n.NodeClaim.Name] || of != nil && !nodeindex.OtherMachine(n.NodeClaim, of) {
 			f.Add(NodeObject(n), "", "is listed apart from its Node; list both in one entry")
 		}
 	}

@@ -74,7 +74,7 @@ func (f *finder) add(node, pod, format string, args ...any) {
 // nodes checks nodes and the pods bound to them.
 func (f *finder) nodes(nodes []provisioning.Node) {
 	var there []*provisioning.Node
-	with, named := map[string]bool{}, map[string]bool{} // NodeClaims that are listed with their Node, and Nodes
+	with, named := map[string]bool{}, map[string]string{} // NodeClaims that are listed with their Node; provider IDs of Nodes
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Node != nil || n.NodeClaim != nil {
@@ -83,7 +83,7 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 		if n.Node == nil {
 			continue
 		}
-		named[n.Node.Name] = true
+		named[n.Node.Name] = n.Node.Spec.ProviderID
 		if n.NodeClaim != nil {
 			with[n.NodeClaim.Name] = true
 		}
@@ -98,7 +98,12 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 	}
 	once(f, "Node", there, func(n *provisioning.Node) string { return n.Name() })
 	for _, n := range there {
-		if n.Node == nil && (with[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
+		if n.Node != nil {
+			continue
+		}
+		id, found := named[n.NodeClaim.Status.NodeName]
+		other := id != "" && n.NodeClaim.Status.ProviderID != "" && id != n.NodeClaim.Status.ProviderID // of a machine before
+		if with[n.NodeClaim.Name] || found && !other {
 			f.add(n.NodeClaim.Name, "", "is a NodeClaim that is listed apart from its Node; list both in one entry")
 		}
 	}
