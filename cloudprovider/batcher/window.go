@@ -17,8 +17,9 @@ import (
 //		// plan for all that are pending
 //	}
 //
-// It is due when nothing has been added for Idle, or Max after the first, whichever comes first. It
-// is comparable and immutable: methods return the next window. The zero Window has the defaults and
+// It is due when nothing has been added for Idle, or Max after the first, whichever comes first. If
+// the clock is set back to an instant before the first, the wait cannot be measured: the window is
+// due, and an addition begins the wait again. It is comparable and immutable: methods return the next window. The zero Window has the defaults and
 // is empty. Create others with NewWindow.
 type Window struct {
 	idle, max   time.Duration
@@ -61,10 +62,10 @@ func (w Window) Max() time.Duration { return cmp.Or(w.max, DefaultWindowMax) }
 // Open reports whether anything was added since it was cleared.
 func (w Window) Open() bool { return w.open }
 
-// Add returns the window after an addition at an instant. An instant before the last one, as when a
-// clock is set back, does not shorten the wait.
+// Add returns the window after an addition at an instant. An instant before the last one does not
+// shorten the wait. One before the first, as when a clock is set back, begins the wait again.
 func (w Window) Add(now time.Time) Window {
-	if !w.open {
+	if !w.open || now.Before(w.first) {
 		w.open, w.first, w.last = true, now, now
 		return w
 	}
@@ -86,22 +87,25 @@ func (w Window) DueAt() time.Time {
 	return most
 }
 
-// Due reports whether to stop collecting: now has reached DueAt. An empty window is never due.
-func (w Window) Due(now time.Time) bool { return w.open && !now.Before(w.DueAt()) }
+// Due reports whether to stop collecting: now has reached DueAt, or is before the first addition. An
+// empty window is never due.
+func (w Window) Due(now time.Time) bool {
+	return w.open && (now.Before(w.first) || !now.Before(w.DueAt()))
+}
 
 // Clear returns the empty window.
 func (w Window) Clear() Window { return Window{idle: w.idle, max: w.max} }
 
 // Gather is Add, Due and Clear for a loop that counts what waits: the pending pods without a plan.
-// A count above that of the last call is an addition, and zero clears the window. It returns the
-// next window, and whether to stop collecting; if so, the next window is empty.
+// A count above that of the last call is an addition, as is an instant before the first addition.
+// Zero clears the window. It returns the next window, and whether to stop collecting; if so, the next window is empty.
 //
 //	w, due = w.Gather(now, len(pending))
 func (w Window) Gather(now time.Time, waiting int) (Window, bool) {
 	switch {
 	case waiting <= 0:
 		return w.Clear(), false
-	case waiting > w.waiting || !w.open:
+	case waiting > w.waiting || !w.open || now.Before(w.first):
 		w = w.Add(now)
 	}
 	w.waiting = waiting

@@ -23,7 +23,8 @@ func TestWindow(t *testing.T) {
 		{"one", time.Second, 10 * time.Second, []time.Duration{0}, time.Second},
 		{"more", time.Second, 10 * time.Second, []time.Duration{0, 500 * time.Millisecond}, 1500 * time.Millisecond},
 		{"a stream", 2 * time.Second, 3 * time.Second, []time.Duration{0, time.Second, 2 * time.Second}, 3 * time.Second},
-		{"set back", time.Second, 10 * time.Second, []time.Duration{5 * time.Second, 0}, 6 * time.Second},
+		{"set back", time.Second, 10 * time.Second, []time.Duration{0, 5 * time.Second, time.Second}, 6 * time.Second},
+		{"set back behind the first", time.Second, 10 * time.Second, []time.Duration{time.Hour, 0}, time.Second},
 		{"defaults", 0, 0, []time.Duration{0, 9500 * time.Millisecond}, 10 * time.Second},
 		{"only idle", time.Minute, 0, []time.Duration{0}, time.Minute},
 	} {
@@ -85,6 +86,22 @@ func TestWindowRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "at least idle, 1m0s")
 	_, err = batcher.NewWindow(0, time.Millisecond)
 	require.ErrorContains(t, err, "at least idle, 1s")
+}
+
+// TestWindowOfAClockThatIsSetBack has a clock that is set back by an hour while a window is open.
+func TestWindowOfAClockThatIsSetBack(t *testing.T) {
+	var zero batcher.Window
+	back := three.Add(-time.Hour)
+	require.True(t, zero.Add(three).Due(back), "the wait cannot be measured")
+	require.True(t, zero.Add(three).Due(three.Add(-1)))
+
+	w, due := zero.Gather(three, 1)
+	require.False(t, due)
+	w, due = w.Gather(back, 1)
+	require.False(t, due, "the wait begins again")
+	require.Equal(t, back.Add(time.Second), w.DueAt())
+	_, due = w.Gather(back.Add(time.Second), 1)
+	require.True(t, due)
 }
 
 // Whatever comes when: nothing waits longer than max, what comes one by one within
