@@ -68,7 +68,8 @@ func (b *Book) Begin(now time.Time, p Prepared, v Input) ([]Write, error) {
 // Advance calls Advance for all commands that Recover found in the input. A command is undone if its
 // record has no NodeClaims, this process did not begin it, and it lacks a replacement, because it
 // is unknown what to launch. A command that this process began and that is not in found has ended;
-// but if none of its records was ever seen, Start is repeated until StartsWithin has passed. A
+// but if none of its records was ever seen, Start is repeated until StartsWithin has passed. If now
+// is before the command began, because a clock was set back, StartsWithin is counted from now. A
 // command that began at now is skipped: the input is older.
 func (b *Book) Advance(now time.Time, found []Command, v Input) Round {
 	var out Round
@@ -102,6 +103,9 @@ func (b *Book) Advance(now time.Time, found []Command, v Input) Round {
 		e := b.begun[id]
 		if live[id] || e.at.Equal(now) {
 			continue
+		}
+		if now.Before(e.at) {
+			e.at = now
 		}
 		if !e.stands && now.Sub(e.at) < StartsWithin {
 			if writes, err := Start(e.Command, v); err == nil {

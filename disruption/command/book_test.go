@@ -118,6 +118,15 @@ func TestBookBeginsAgain(t *testing.T) {
 	require.Error(t, err)
 }
 
+// TestBookOfAClockThatIsSetBack has a clock that is set back by an hour: the start is repeated for
+// StartsWithin after that, and not for the hour.
+func TestBookOfAClockThatIsSetBack(t *testing.T) {
+	p, b, v, writes := begun(t)
+	back := p.Command.CreatedAt.Add(-time.Hour)
+	require.Equal(t, writes, b.Advance(back, nil, v).Writes)
+	require.Equal(t, []string{p.Command.ID}, b.Advance(back.Add(command.StartsWithin), nil, v).Finished)
+}
+
 // Which pods a replacement is for is known to the process that began the command.
 func TestBookKnowsPods(t *testing.T) {
 	p := prepared(t)
