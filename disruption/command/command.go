@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -107,7 +108,7 @@ type Command struct {
 
 // Spec is the input from which a command is made.
 type Spec struct {
-	// Reason is why the nodes are removed. Required.
+	// Reason is why the nodes are removed, as the reason of a condition is written. Required.
 	Reason v1.DisruptionReason
 	// Mode says whether nodes are launched or terminated first. Default ReplaceFirst.
 	Mode Mode
@@ -191,11 +192,20 @@ func (c Command) Token(pool string, index int) string {
 	return pool + suffix
 }
 
+// conditionReason matches the reason of a condition, of at most maxReason bytes. The API server
+// refuses any other.
+var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+const maxReason = 1024
+
 // validate finds all faults of a spec.
 func (s *Spec) validate() error {
 	var errs []error
 	if s.Reason == "" {
 		errs = append(errs, errors.New("reason: missing; say why the nodes are removed, for example Drifted"))
+	} else if len(s.Reason) > maxReason || !conditionReason.MatchString(string(s.Reason)) {
+		errs = append(errs, fmt.Errorf("reason: %.40q cannot be the reason of a condition; use up to %d letters, digits, '_', ',' and ':', "+
+			"with a letter first and no ',' or ':' at the end", s.Reason, maxReason))
 	}
 	switch s.Mode {
 	case "", ReplaceFirst, TerminateFirst:

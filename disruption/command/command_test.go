@@ -86,6 +86,16 @@ func TestNewFaults(t *testing.T) {
 	_, err = command.New(commandStart, command.Spec{Reason: "Empty", Sources: make([]command.Source, 201), NodePools: make([]string, 201)})
 	require.ErrorContains(t, err, "sources: there are 201")
 	require.ErrorContains(t, err, "nodePools: there are 201")
+	for reason, sound := range map[v1.DisruptionReason]bool{
+		"odd reason!": false, "1st": false, "Odd:": false, "Odd\n": false, v1.DisruptionReason(strings.Repeat("x", 1025)): false,
+		"R": true, "Example_1,a:b": true, v1.DisruptionReason(strings.Repeat("x", 1024)): true,
+	} {
+		_, err = command.New(commandStart, command.Spec{Reason: reason, Sources: []command.Source{{NodeClaim: "a"}}})
+		require.Equal(t, sound, err == nil, "%.40q: %v", reason, err)
+		if !sound {
+			require.ErrorContains(t, err, "cannot be the reason of a condition; use up to 1024 letters")
+		}
+	}
 }
 
 func TestRecordRoundTrip(t *testing.T) {
