@@ -203,6 +203,8 @@ func (c *check) existence() bool {
 		c.add(rule.MarkedForDeletion, never, "it is being dealt with already (%s)", c.cluster.in.MarkedForDeletion[c.m.Name])
 	case !c.m.Managed():
 		c.add(rule.Unmanaged, never, "it has no NodeClaim, so somebody else manages it")
+	case c.m.Node.Node == nil && c.m.IsTrue(v1.ConditionTypeRegistered):
+		c.add(rule.NoNode, never, "its Node is gone although its NodeClaim is registered; delete the NodeClaim unless the Node comes back")
 	case c.m.Node.Node == nil:
 		c.add(rule.NoNode, never, "its NodeClaim has no Node yet")
 	}

@@ -86,6 +86,21 @@ func TestEachRuleBlocksByItself(t *testing.T) {
 	}
 }
 
+// TestNodeOfARegisteredClaimIsGone has NodeClaims without a Node, one before and one after its Node
+// registered.
+func TestNodeOfARegisteredClaimIsGone(t *testing.T) {
+	gone := func(n *provisioning.Node) { n.Node = nil }
+	for status, want := range map[metav1.ConditionStatus]string{
+		metav1.ConditionFalse: "its NodeClaim has no Node yet",
+		metav1.ConditionTrue:  "its Node is gone although its NodeClaim is registered; delete the NodeClaim unless the Node comes back",
+	} {
+		in := newInput(consolidatable(withCondition(v1.ConditionTypeRegistered, status, 0), gone))
+		_, blocked := observe(t, in, nil).Candidates(disruption.MethodConsolidation)
+		require.Len(t, blocked, 1)
+		require.Equal(t, want, blocked[0].Detail)
+	}
+}
+
 func TestConsolidateAfter(t *testing.T) {
 	after := func(d time.Duration) func(*disruption.Input) {
 		return func(in *disruption.Input) { in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(d) }

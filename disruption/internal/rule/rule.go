@@ -30,7 +30,7 @@ func Order() []Rule {
 const (
 	MarkedForDeletion   Rule = "Underway" // an earlier decision deals with the node
 	Unmanaged           Rule = "Unmanaged"
-	NoNode              Rule = "NoNode" // the NodeClaim has no Node yet
+	NoNode              Rule = "NoNode" // the NodeClaim has no Node yet, or the Node is gone
 	Rebooting           Rule = "Rebooting"
 	Deleting            Rule = "Deleting"
 	Unregistered        Rule = "Unregistered"     // the Node is not matched with its NodeClaim yet
