@@ -226,7 +226,7 @@ func lowerBundle(p *compile.Problem, b *bundle, pin requirements.Set, kinds map[
 	var options bitset.Set
 	var asked requirements.Set
 	for _, m := range b.members {
-		class, l := LowerWith(p.Admission, m.Class, pin, nil, kinds)
+		class, l := Lower(p.Admission, m.Class, pin, nil, kinds)
 		out.Kind = class.Kind
 		if len(class.Variants) == 0 {
 			return out, Item{}

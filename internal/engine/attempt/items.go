@@ -22,7 +22,7 @@ func (s *Attempt) lower(p *compile.Problem) {
 	var buf []byte
 	for i := range s.single {
 		part := &s.Parts[i]
-		class, l := LowerWith(p.Admission, part.Class, part.pin, s.preferred(p, part.Class), s.kinds)
+		class, l := Lower(p.Admission, part.Class, part.pin, s.preferred(p, part.Class), s.kinds)
 		class.Count = part.Count
 		class.Urgency = s.priorityWeight(p, part.Class)
 		class.Content = s.Relaxed[part.Class]
@@ -186,15 +186,10 @@ func (s *Attempt) isIn(n *model.Existing, part *part) bool {
 	return compile.IsAt(n, class.Keys, class.Cells[part.Cell].At)
 }
 
-// Lower returns pods of a class with the given pin as the packer sees them. The item has the
-// requirements of each variant.
-func Lower(a *compile.Admission, index int, pin requirements.Set) (lowered pack.Class, l Item) {
-	return LowerWith(a, index, pin, nil, map[int32]int32{})
-}
-
-// LowerWith is Lower with the options that the pods prefer where any of these will do; nil means no
-// preference. kinds numbers the kinds of classes.
-func LowerWith(a *compile.Admission, index int, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (lowered pack.Class, l Item) {
+// Lower returns pods of a class with the given pin as the packer sees them. preferred are the options
+// that the pods prefer where any of these will do; nil means no preference. kinds numbers the kinds of
+// classes. The item has the requirements of each variant.
+func Lower(a *compile.Admission, index int, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (lowered pack.Class, l Item) {
 	low := a.Lowering(index, pin, preferred)
 	kind, ok := kinds[low.Kind]
 	if !ok {

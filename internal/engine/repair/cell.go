@@ -92,7 +92,7 @@ func (st *State) plainIn(c int, in *cell) *lowered {
 }
 
 func (st *State) lower(c int, pin requirements.Set, preferred bitset.Set) *lowered {
-	class, item := attempt.LowerWith(st.p.Admission, c, pin, preferred, map[int32]int32{})
+	class, item := attempt.Lower(st.p.Admission, c, pin, preferred, map[int32]int32{})
 	return &lowered{class: class, item: item}
 }
 

@@ -24,6 +24,8 @@ type placer struct {
 	lead  bitset.Set
 	plain bool
 
+	withoutRules bool // constraints between pods are left out
+
 	// Scratch space of narrowed: two sets of options, and what all pods of a node use.
 	scratch, spare bitset.Set
 	sum            []int64
@@ -47,7 +49,29 @@ func (g *placer) onto(s *ledger.Bin, c int) bool {
 	}
 	g.left--
 	n := &g.p.Nodes[s.Node]
-	return compile.Within(g.takes(c, s), s.Free) && g.p.Admits(c, n) && g.ledger.Allows(c, s)
+	return compile.Within(g.takes(c, s), s.Free) && g.p.Admits(c, n) && (g.withoutRules || g.ledger.Allows(c, s))
+}
+
+// HasPlaceWithoutRules says whether a pod of a class would have a place if there were no constraints
+// between pods: on one of the nodes that a ledger counts, or on a new node. at is the index of the
+// cell in which the place must be, among those of the class; if it is negative, any place will do.
+func (st *State) HasPlaceWithoutRules(l *ledger.Ledger, c, at int) bool {
+	g := placer{st: st, p: st.p, ledger: l, left: math.MaxInt, plain: true, withoutRules: true}
+	var keys, domains []int
+	in := []cell{{}}
+	if at >= 0 {
+		keys, domains, in = st.p.Table.Numbers(st.p.Rules.ByClass[c].Spans), st.p.Cells[c][at].At, st.cells(c)[at:at+1]
+	}
+	for _, s := range l.Bins {
+		if s.Node < 0 {
+			if g.narrowedTo(s, c, st.plainIn(c, &in[0]), math.Inf(1)) != nil {
+				return true
+			}
+		} else if compile.IsAt(&st.p.Nodes[s.Node], keys, domains) && g.onto(s, c) {
+			return true
+		}
+	}
+	return g.freshIn(c, in, math.Inf(1)) != nil
 }
 
 // takes returns what a pod of a class uses of a bin, by resource. Slots are left out: the rules
@@ -76,7 +100,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 	}
 	g.left--
 	takes := g.takes(c, s)
-	if !s.BinType.MayHold(g.p, takes, s.Taken) || g.p.Rules.NodeExcluder(c, s.Apart) != nil {
+	if !s.BinType.MayHold(g.p, takes, s.Taken) || !g.withoutRules && g.p.Rules.NodeExcluder(c, s.Apart) != nil {
 		return nil
 	}
 	sum := g.together(s, takes)
@@ -128,7 +152,7 @@ func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int3
 		if sh == nil {
 			continue
 		}
-		if inside(ledger.BinTypeLocations(g.p, sh), s.At) && g.ledger.AllowsAs(c, s, sh) {
+		if inside(ledger.BinTypeLocations(g.p, sh), s.At) && (g.withoutRules || g.ledger.AllowsAs(c, s, sh)) {
 			return sh
 		}
 	}

@@ -3,21 +3,19 @@ package solve
 import (
 	"slices"
 
-	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
-	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/explain"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // diagnosis finds the constraints between pods that exclude pods of a class from places with room.
 type diagnosis struct {
 	p      *compile.Problem
+	then   *repair.State // when the unplaced pods were decided
 	ledger *ledger.Ledger
-	within []bitset.Set // by pool: the options within its limits
 }
 
 // because explains why pods of a class are unplaced. planned is, by pool, what the new nodes use of
@@ -27,10 +25,7 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 		return explain.Explain(a.p, c, false, nil, planned)
 	}
 	if a.causes == nil {
-		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.then.Bins())}
-		for i := range a.p.LowPools {
-			a.causes.within = append(a.causes.within, a.p.WithinLimits(i, planned[i]))
-		}
+		a.causes = &diagnosis{p: a.p, then: a.then, ledger: ledger.New(a.p, a.then.Bins())}
 	}
 	return a.causes.because(c, planned)
 }
@@ -40,21 +35,20 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 // precedence.
 func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 	p := d.p
-	room := d.roomIn(c, nil, nil)
-	if !room {
+	if !d.then.HasPlaceWithoutRules(d.ledger, c, -1) {
 		return explain.Explain(p, c, false, nil, planned)
 	}
 	of := &p.Rules.ByClass[c]
 	rules, keys := slices.Concat(of.Owns, of.Joins), p.Table.Numbers(of.Spans)
 	alone, any := make([]int, len(rules)), make([]int, len(rules))
-	for _, cell := range p.Cells[c] {
+	for at, cell := range p.Cells[c] {
 		var shut []int
 		for i, r := range rules {
 			if !d.ruleAdmits(c, r, i < len(of.Owns), keys, cell.At) {
 				shut = append(shut, i)
 			}
 		}
-		if len(shut) == 0 || !d.roomIn(c, keys, cell.At) {
+		if len(shut) == 0 || !d.then.HasPlaceWithoutRules(d.ledger, c, at) {
 			continue
 		}
 		for _, i := range shut {
@@ -112,48 +106,4 @@ func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 		}
 	}
 	return out
-}
-
-// roomIn says whether a pod of a class has room in a cell, or anywhere if keys is nil: on an
-// existing node, on a node of the plan or on a node of its own.
-func (d *diagnosis) roomIn(c int, keys, at []int) bool {
-	p := d.p
-	pin := requirements.Set{}
-	if keys != nil {
-		pin = attempt.PinOf(p, keys, at)
-	}
-	class, item := attempt.Lower(p.Admission, c, pin)
-	for _, s := range d.ledger.Bins {
-		if s.Node >= 0 {
-			if n := &p.Nodes[s.Node]; (keys == nil || compile.IsAt(n, keys, at)) && compile.Within(p.OfResources(p.Takes(c, s.Attached)), s.Free) && p.Admits(c, n) {
-				return true
-			}
-			continue
-		}
-		sum, ok := attempt.Together(p.OfResources(s.Taken), p.OfResources(p.Takes(c, s.Attached)))
-		for i, v := range class.Variants {
-			trait, merge := p.Traits.Merge(s.BinType.Pool, s.BinType.Trait, v.Trait)
-			if !ok || !merge || s.BinType.Asked.Intersect(item.Sources[i]).Impossible() {
-				continue
-			}
-			options := ledger.Holding(p, s.BinType.Pool, s.BinType.Options.Both(v.Options), sum)
-			if !options.Empty() && d.chooses(s.BinType.Pool, options, trait) {
-				return true
-			}
-		}
-	}
-	for i, v := range class.Variants {
-		for pool := range p.Pools {
-			options := d.within[pool].Both(v.Options)
-			if !options.Empty() && d.chooses(pool, options, v.Trait) && !p.Pools[pool].Template.Intersect(item.Sources[i]).Impossible() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// chooses says whether some options have as many values as the minValues of their pool require.
-func (d *diagnosis) chooses(pool int, options bitset.Set, trait int32) bool {
-	return d.p.Opts.MinValues == model.BestEffort || d.p.Choice(pool, options, trait)
 }
