@@ -212,7 +212,7 @@ func (s *selection) pick(candidates []*Image, dynamic, tell bool) *Image {
 // preferred one first.
 func (s *selection) candidates(line *published, a Alias, parameters map[string]string) []*Image {
 	if parameters == nil {
-		return back(line, a, s.byName(line, a))
+		return s.back(line, a, s.byName(line, a))
 	}
 	recommended := s.catalog.byID[parameters[line.parameter]]
 	switch {
@@ -232,7 +232,7 @@ func (s *selection) candidates(line *published, a Alias, parameters map[string]s
 			list = append(list, i)
 		}
 	}
-	return back(line, a, list)
+	return s.back(line, a, list)
 }
 
 // byName returns the images that AWS publishes under the names of an architecture and variant, in
@@ -263,10 +263,16 @@ func (s *selection) byName(line *published, a Alias) (out []*Image) {
 }
 
 // back drops the images of releases that are newer than the one that latest~n names. A release can
-// have several images.
-func back(line *published, a Alias, images []*Image) []*Image {
+// have several images. Images that were created after now count for no release; they stay in the
+// list, so that they are reported as passed over.
+func (s *selection) back(line *published, a Alias, images []*Image) []*Image {
 	var seen []string
+	var later []*Image
 	for n, i := range images {
+		if i.Created.After(s.now) {
+			later = append(later, i)
+			continue
+		}
 		release, ok := line.release(a.Family, i.Name)
 		if !ok {
 			release = i.ID
@@ -275,10 +281,10 @@ func back(line *published, a Alias, images []*Image) []*Image {
 			seen = append(seen, release)
 		}
 		if len(seen) > a.Back {
-			return images[n:]
+			return append(later, images[n:]...)
 		}
 	}
-	return nil
+	return later
 }
 
 // explainNoMatch says why a term other than an alias matches no image.

@@ -17,7 +17,7 @@ const (
 	CodeDeprecated Code = "Deprecated"
 	// CodeDenied: Options.Deny covers the image.
 	CodeDenied Code = "Denied"
-	// CodeTooYoung: the image is younger than Options.MinAge.
+	// CodeTooYoung: the image is younger than Options.MinAge, or was created after now.
 	CodeTooYoung Code = "TooYoung"
 	// CodeUnavailable: the state of the image is not available.
 	CodeUnavailable Code = "Unavailable"
@@ -97,6 +97,10 @@ func (s *selection) reason(code Code, i *Image, term int) Explanation {
 	case CodeDenied:
 		r.Detail = fmt.Sprintf("is on the deny-list, by %s", shorten(s.denied(i)))
 	case CodeTooYoung:
+		if i.Created.After(s.now) {
+			r.Detail = fmt.Sprintf("was created at %s UTC, which is later than the time to decide for", i.Created.UTC().Format(time.DateTime))
+			break
+		}
 		ready := i.Created.Add(s.minAge).UTC()
 		r.Detail = fmt.Sprintf("is %s old and must be %s, which it is from %s on",
 			age(s.now.Sub(i.Created)), age(s.minAge), ready.Format(time.DateTime)+" UTC")
@@ -108,8 +112,6 @@ func (s *selection) reason(code Code, i *Image, term int) Explanation {
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
-	case d < 0:
-		return "not yet a moment"
 	case d >= 2*day:
 		if hours := d % day / time.Hour; hours > 0 {
 			return fmt.Sprintf("%dd%dh", d/day, hours)

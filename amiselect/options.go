@@ -17,7 +17,8 @@ type Options struct {
 
 	// MinAge is the bake time: an image that was created less than this before now is passed over
 	// in favour of an older one. It applies only to dynamic terms, because a static term names one
-	// image explicitly. Zero means no bake time. Not negative.
+	// image explicitly. Zero means no bake time: only images that were created after now are passed
+	// over. Not negative.
 	MinAge time.Duration
 
 	// Deny are images that are never selected, not even by a static term: each entry is an id, or a

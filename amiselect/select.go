@@ -14,8 +14,8 @@ var ErrNoImage = errors.New("no image is selected")
 
 // Select selects images. The terms are those of an EC2NodeClass; the images are AWS's answers to
 // Queries, in any order. There may be additional images, because Select checks names, owners and
-// tags again. nil options mean the zero Options. now is the time for deprecation and for
-// Options.MinAge.
+// tags again. nil options mean the zero Options. now is the time to decide for: of
+// deprecation, of Options.MinAge, and of images that were created later.
 //
 //  1. Terms, options and images are checked; see ValidateTerms, Environment and
 //     Image. An image that is listed twice counts once, unless its facts differ,
@@ -24,9 +24,9 @@ var ErrNoImage = errors.New("no image is selected")
 //     SSM parameter if Environment.Parameters is not nil, and otherwise by the names of images of
 //     owner amazon. latest~n is, for each line, the n-th release before the latest, the releases as
 //     Compare orders their images; if a parameter names the latest, only images that were created
-//     before that one count.
+//     before that one count. Images that were created after now do not count.
 //  3. Images are passed over that are not available, have an architecture other than x86_64 and
-//     arm64, are denied, or, for dynamic terms, are too young. An alias at latest then selects the
+//     arm64, are denied, or, for dynamic terms, are too young or were created after now. An alias at latest then selects the
 //     next release, if it is among the images (see Environment.History).
 //  4. Of images with the same requirements the first by Compare is selected. Requirements are the
 //     architecture and, for an alias, the labels of its variant.
@@ -144,7 +144,7 @@ func (s *selection) refuse(i *Image, dynamic bool) Code {
 		return CodeArchitecture
 	case s.denied(i) != "":
 		return CodeDenied
-	case dynamic && s.minAge > 0 && s.now.Sub(i.Created) < s.minAge:
+	case dynamic && s.now.Sub(i.Created) < s.minAge:
 		return CodeTooYoung
 	}
 	return ""

@@ -3,6 +3,7 @@ package amiselect_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -284,6 +285,60 @@ func TestBakeTimeAndDenyList(t *testing.T) {
 	require.Len(t, passed, 2)
 	require.Equal(t, "ami-new (golden-2) is 2d old and must be 5d, which it is from 2024-09-04 00:00:00 UTC on", passed[0].Explanation.String())
 	require.Equal(t, "ami-old (golden-1) is on the deny-list, by golden-1", passed[1].Explanation.String())
+}
+
+// TestImagesOfTheFuture decides for a time before some of the images were created.
+func TestImagesOfTheFuture(t *testing.T) {
+	images := al2023("1.31", "20240703", "20240807", "20240828", "20240905", "20240912")
+	images = append(images, mine("ami-new", "golden-2", "x86_64", "2024-09-02"), mine("ami-old", "golden-1", "x86_64", "2024-08-01"))
+	recommended := map[string]string{}
+	for _, i := range images {
+		if arch, ok := strings.CutPrefix(i.Name, "amazon-eks-node-al2023-"); ok && strings.HasSuffix(i.Name, "-v20240912") {
+			arch, line, _ := strings.Cut(strings.TrimSuffix(arch, "-1.31-v20240912"), "-")
+			recommended["/aws/service/eks/optimized-ami/1.31/amazon-linux-2023/"+arch+"/"+line+"/recommended/image_id"] = i.ID
+		}
+	}
+	for _, tt := range []struct {
+		name       string
+		terms      []amiselect.Term
+		parameters map[string]string
+		want       string
+		passed     int // on the line of the standard image for x86_64
+	}{
+		{"an alias", alias("al2023@latest"), nil, "ami-x86std20240828", 2},
+		{"an alias by parameters", alias("al2023@latest"), recommended, "ami-x86std20240828", 2},
+		{"latest~1 counts releases up to now", alias("al2023@latest~1"), nil, "ami-x86std20240807", 2},
+		{"latest~1 by parameters", alias("al2023@latest~1"), recommended, "ami-x86std20240807", 2},
+		{"a pattern of names", []amiselect.Term{{Name: "golden-*"}}, nil, "ami-old", 0},
+		{"an exact name is exempt", []amiselect.Term{{Name: "golden-2"}}, nil, "ami-new", 0},
+		{"an alias with a version is exempt", alias("al2023@v20240905"), nil, "ami-x86std20240905", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			opts := on("1.31")
+			opts.Environment.Parameters = tt.parameters
+			s := mustSelect(t, tt.terms, images, opts)
+			i, ok := s.For(m5)
+			require.True(t, ok)
+			require.Equal(t, tt.want, i.ID)
+			var passed []string
+			for _, p := range s.PassedOver() {
+				if strings.HasPrefix(p.Image.ID, "ami-x86std") {
+					require.Equal(t, amiselect.CodeTooYoung, p.Explanation.Code)
+					passed = append(passed, p.Explanation.String())
+				}
+			}
+			require.Len(t, passed, tt.passed)
+			if tt.passed > 0 {
+				require.Equal(t, "ami-x86std20240912 (amazon-eks-node-al2023-x86_64-standard-1.31-v20240912) "+
+					"was created at 2024-09-12 00:00:00 UTC, which is later than the time to decide for", passed[0])
+				reason, _ := s.Drifted("ami-x86std20240905")
+				require.Equal(t, amiselect.CodeTooYoung, reason.Code)
+			}
+		})
+	}
+	_, err := amiselect.Select(date("2024-07-01"), alias("al2023@latest"), images, on("1.31"))
+	require.ErrorIs(t, err, amiselect.ErrNoImage)
+	require.ErrorContains(t, err, "25 passed over, the first: ami-x86std20240912")
 }
 
 func TestSelectFaults(t *testing.T) {

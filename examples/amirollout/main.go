@@ -23,9 +23,9 @@ func main() {
 }
 
 type settings struct {
-	manifest, images, nodes string // file names; "-" is standard input, empty the sample
-	className               string // which EC2NodeClass of the manifest; may be empty if there is only one
-	now                     time.Time
+	manifest, images, nodes string    // file names; "-" is standard input, empty the sample
+	className               string    // which EC2NodeClass of the manifest; may be empty if there is only one
+	now                     time.Time // zero for the default
 	selecting               amiselect.Options
 	waves                   rollout.Options // without a canary there are none
 	replacement             time.Duration
@@ -36,7 +36,7 @@ const about = `Amirollout shows what amiSelectorTerms lead to, and when nodes wo
 Each FILE may be -, for standard input. Without -f the class is that of a sample, and so are other files that are left out.`
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := settings{now: sampleNow}
+	var s settings
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
 	set.StringVar(&s.manifest, "f", "", "`FILE` an EC2NodeClass and its NodePools, YAML or JSON; needs -images and -nodes")
 	set.StringVar(&s.className, "class", "", "`NAME` the EC2NodeClass to look at, where there are several")
@@ -44,13 +44,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.StringVar(&s.nodes, "nodes", "", "`FILE` nodes, as \"kubectl get nodeclaims -o yaml\" prints them")
 	set.StringVar(&s.selecting.Environment.KubernetesVersion, "kubernetes", sampleKubernetes, "`VERSION` version of the control plane. Default 1.31")
 	set.StringVar(&s.selecting.Environment.Account, "account", sampleAccount, "`NUMBER` the account that owner self is. Default 111122223333")
-	command.Time(set, "now", &s.now, "`TIME` the time to decide for. Default 2024-09-06T15:00:00Z")
+	command.Time(set, "now", &s.now, "`TIME` the time to decide for; images that were created later are passed over. Default: the present with -f, and 2024-09-06T15:00:00Z for the sample")
 	set.DurationVar(&s.selecting.MinAge, "min-age", 0, "`DURATION` pass over images that are younger, such as 168h. Default 0")
 	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "`DURATION` how long the replacement of a node takes. Default 30m")
 	set.IntVar(&s.waves.Canary, "canary", 0, "`N` go in waves: N nodes of each NodePool, then twice as many, and so on. Default 0: as fast as the budgets let them")
 	set.DurationVar(&s.waves.Soak, "soak", 0, "`DURATION` wait so long after each wave of -canary. Default 0")
 	command.List(set, "deny", &s.selecting.Deny, "the image is empty", "`IMAGE` never take this image: an id, or a pattern of names; may be repeated")
 	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
+		switch {
+		case !s.now.IsZero():
+		case s.manifest == "":
+			s.now = sampleNow
+		default:
+			s.now = time.Now()
+		}
 		in, err := s.read(stdin)
 		if err != nil {
 			return command.Input(err)

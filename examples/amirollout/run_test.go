@@ -27,8 +27,9 @@ func TestGolden(t *testing.T) {
 		"minage.txt":  {"-min-age", "168h"},
 		"deny.txt":    {"-deny", "*-v20240904", "-deny", "ami-065d13c423042fe53", "-replace", "90m"},
 		"upgrade.txt": {"-kubernetes", "1.30"},
+		"earlier.txt": {"-now", "2024-07-10T00:00:00Z"},
 		"waves.txt":   {"-canary", "1", "-soak", "2h"},
-		"tags.txt":    {"-f", "testdata/tags.yaml", "-images", "testdata/tags.json", "-nodes", "testdata/tags-nodes.yaml"},
+		"tags.txt":    {"-f", "testdata/tags.yaml", "-images", "testdata/tags.json", "-nodes", "testdata/tags-nodes.yaml", "-now", "2024-09-06T15:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := call("", args...)
@@ -47,7 +48,7 @@ func TestStandardInput(t *testing.T) {
 	for name, text := range map[string]string{"-f": sampleClass, "-images": sampleImages, "-nodes": sampleNodes} {
 		args := []string{name, "-"}
 		if name == "-f" {
-			args = append(args, "-images", "sample/images.json", "-nodes", "sample/nodes.yaml")
+			args = append(args, "-images", "sample/images.json", "-nodes", "sample/nodes.yaml", "-now", "2024-09-06T15:00:00Z")
 		}
 		code, got, stderr := call(text, args...)
 		require.Empty(t, stderr)
@@ -56,11 +57,22 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
+// Without -now the program decides for the present about files, and for a fixed time about the sample.
+func TestDefaultTime(t *testing.T) {
+	const fixed = "as of Fri 2024-09-06 15:00 UTC"
+	_, stdout, _ := call("")
+	require.Contains(t, stdout, fixed)
+	code, stdout, stderr := call("", "-f", "testdata/tags.yaml", "-images", "testdata/tags.json", "-nodes", "testdata/tags-nodes.yaml")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "as of ")
+	require.NotContains(t, stdout, fixed)
+}
+
 // Of a dump with several classes -class takes one, whatever the others are like.
 func TestClass(t *testing.T) {
 	_, want, _ := call("")
 	other := "---\napiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: old}\nspec: {}\n"
-	code, got, stderr := call(sampleClass+other, "-f", "-", "-images", "sample/images.json", "-nodes", "sample/nodes.yaml", "-class", "default")
+	code, got, stderr := call(sampleClass+other, "-f", "-", "-images", "sample/images.json", "-nodes", "sample/nodes.yaml", "-class", "default", "-now", "2024-09-06T15:00:00Z")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, want, got)
 }
@@ -73,7 +85,7 @@ func TestTimetableOfLongNames(t *testing.T) {
 		for name, text := range map[string]string{"class": sampleClass, "nodes": sampleNodes} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(renamed.Replace(text)), 0o666))
 		}
-		code, stdout, stderr := call("", "-f", filepath.Join(dir, "class"), "-images", "sample/images.json", "-nodes", filepath.Join(dir, "nodes"))
+		code, stdout, stderr := call("", "-f", filepath.Join(dir, "class"), "-images", "sample/images.json", "-nodes", filepath.Join(dir, "nodes"), "-now", "2024-09-06T15:00:00Z")
 		require.Equal(t, 0, code, stderr)
 		output.Fits(t, stdout)
 		_, table, _ := strings.Cut(stdout, "TIMETABLE")
