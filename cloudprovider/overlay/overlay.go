@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -22,8 +24,8 @@ import (
 //
 // For each pool and each of its instance types, in this order:
 //
-//  1. An overlay with an invalid spec (see v1.NodeOverlay.Validate) changes nothing. Status.Faults
-//     says why.
+//  1. An overlay with an invalid spec changes nothing. Status.Faults says why. In addition to
+//     v1.NodeOverlay.Validate, amounts of the capacity must be whole numbers and not negative.
 //  2. An overlay selects an offering if each of its requirements holds. A label that the type or
 //     the offering names must have a value in common with the requirement; only values that the
 //     pool allows count, unless it allows none, in which case the type can be that of older nodes
@@ -167,7 +169,21 @@ func readOverlay(o *v1.NodeOverlay, v *requirements.Vocabulary) (overlay, field.
 		faults = append(faults, field.Invalid(spec.Child("capacity").Key(string(name)),
 			resources.Format(name, out.capacity.Get(name)), "use zero or more"))
 	}
+	for name, amount := range out.capacity.All() {
+		if q := o.Spec.Capacity[name]; isFraction(q, amount) {
+			faults = append(faults, field.Invalid(spec.Child("capacity").Key(string(name)), q.AsApproximateFloat64(),
+				"use a whole number: the API server takes no other of a node for this resource"))
+		}
+	}
 	return out, faults
+}
+
+// isFraction reports whether q is not a whole number. rounded is q, rounded away from zero.
+func isFraction(q resource.Quantity, rounded int64) bool {
+	if math.Abs(q.AsApproximateFloat64()) < 0.5 { // Cmp takes long for a quantity close to zero
+		return rounded != 0
+	}
+	return q.Cmp(*resource.NewQuantity(rounded, resource.DecimalSI)) != 0
 }
 
 // oneLine makes one line of joined errors.

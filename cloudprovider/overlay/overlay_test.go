@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -244,6 +245,45 @@ func TestSharing(t *testing.T) {
 	require.Same(t, small, types["a"][0], "the input stays")
 	require.Equal(t, []float64{5, 5, 5, 5}, overlayPrices(out["d"][0]))
 	require.Equal(t, int64(1), out["d"][0].Capacity.Get("example.com/gpu"))
+}
+
+// TestCapacityFaults: what no node can have is a fault, and never rounded.
+func TestCapacityFaults(t *testing.T) {
+	const whole = "use a whole number: the API server takes no other of a node for this resource"
+	for text, want := range map[string]string{
+		"1500m":   "1.5: " + whole,
+		"1n":      "1e-09: " + whole,
+		"0.5":     "0.5: " + whole,
+		"-1500m":  `"-2": use zero or more; -1.5: ` + whole,
+		"-1":      `"-1": use zero or more`,
+		"2000m":   "",
+		"1.5k":    "",
+		"0":       "",
+		"1e18":    "",
+		"1.00001": "1.00001: " + whole,
+	} {
+		o := newOverlay("o", 0, "", "2", "example.com/gpu=7")
+		o.Spec.Capacity["example.com/gpu"] = resource.MustParse(text)
+		out, statuses := applyOverlays(t, []*v1.NodeOverlay{o}, []*v1.NodePool{overlayPool("general", "")}, overlayType("small", "", 1))
+		var got []string
+		for _, f := range statuses["o"].Faults {
+			require.Equal(t, "spec.capacity[example.com/gpu]", f.Field, text)
+			got = append(got, strings.TrimPrefix(f.ErrorBody(), "Invalid value: "))
+		}
+		require.Equal(t, want, strings.Join(got, "; "), text)
+		amount, applied := out["general"][0].Capacity.Lookup("example.com/gpu")
+		require.Equal(t, want == "", applied, text)
+		if applied {
+			q := o.Spec.Capacity["example.com/gpu"]
+			require.Zero(t, q.CmpInt64(amount), text)
+		}
+	}
+	tiny := newOverlay("o", 0, "", "2", "example.com/gpu=7")
+	small := resource.MustParse("1")
+	small.AsDec().SetScale(1 << 30)
+	tiny.Spec.Capacity["example.com/gpu"] = small
+	_, statuses := applyOverlays(t, []*v1.NodeOverlay{tiny}, []*v1.NodePool{overlayPool("general", "")}, overlayType("small", "", 1))
+	require.Len(t, statuses["o"].Faults, 1, "however close to zero")
 }
 
 // TestKeepsTheRest: price and capacity change, and nothing else.
