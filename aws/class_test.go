@@ -34,6 +34,8 @@ func TestBadClasses(t *testing.T) {
 		},
 			[]string{"securityGroupSelectorTerms"}},
 		"role missing": {func(c *awsv1.EC2NodeClass) { c.Spec.Role = "NoSuchRole" }, []string{"spec.role", "NoSuchRole"}},
+		"instance profile missing": {func(c *awsv1.EC2NodeClass) { c.Spec.Role, c.Spec.InstanceProfile = "", new("nobody") },
+			[]string{"InstanceProfileNotFound", "spec.instanceProfile: nobody: there is no such instance profile; create it, or name another"}},
 		"user data too large": {func(c *awsv1.EC2NodeClass) { c.Spec.UserData = new("#!/bin/sh\n" + strings.Repeat("#", 17_000)) },
 			[]string{"user data", "16384"}},
 		"block device size": {func(c *awsv1.EC2NodeClass) {
@@ -62,6 +64,18 @@ func TestBadClasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A class is Ready soon after the instance profile that it names was made.
+func TestInstanceProfileMadeLater(t *testing.T) {
+	s := newScene(t)
+	s.class.Spec.Role, s.class.Spec.InstanceProfile = "", new("late")
+	s.class.Generation++
+	ready := func() error { return s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef) }
+	require.ErrorContains(t, ready(), "InstanceProfileNotFound")
+	s.cloud.AddInstanceProfile(awstest.InstanceProfile{Name: "late", Role: "KarpenterNodeRole-demo"})
+	s.pass(time.Minute)
+	require.NoError(t, ready())
 }
 
 func TestDryRunsAreFewAndTellWhatIsNotAllowed(t *testing.T) {

@@ -77,9 +77,18 @@ func harness(t *testing.T) *cloudprovidertest.Harness {
 
 // settle makes the instance profile of the class and waits until EC2 knows it.
 func (s *scene) settle(p *aws.Provider) {
-	_, err := p.InstanceTypes(s.Context(), nodePool())
+	var err error
+	for range 5 {
+		if _, err = p.InstanceTypes(s.Context(), nodePool()); err != nil {
+			require.ErrorContains(s, err, "the instance profile is not known to EC2 yet")
+		}
+		s.cloud.Advance(max(10*time.Second, s.world.Lag))
+		if err == nil {
+			break
+		}
+		_ = p.Refresh(s.Context())
+	}
 	require.NoError(s, err)
-	s.cloud.Advance(10 * time.Second)
 }
 
 // some are instance types of the double's catalog.

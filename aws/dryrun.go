@@ -37,6 +37,12 @@ const (
 // NodePools that the launches were tried for, as poolsOf writes them.
 type trial struct{ reason, message, pools string }
 
+// missingProfile is the answer that the instance profile does not exist. It is an error of the cache,
+// so that it is kept for seconds only: a profile that is made changes nothing in the class.
+type missingProfile trial
+
+func (m missingProfile) Error() string { return m.message }
+
 // newDryRuns returns the cache of the answers of dry runs, by name and state of the class. As in
 // every cache.Keyed, an outdated answer is renewed in the background.
 func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] {
@@ -50,7 +56,7 @@ func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] 
 // launch template, and by dry runs of CreateFleet and RunInstances. A non-empty reason says why it
 // would be refused; an error means that the answer is not known. One allowed launch is enough.
 // Answers are kept until the class changes, refusals also only until its NodePools ask for other
-// instance types, and errors for some seconds.
+// instance types, and errors for some seconds, as is the answer that the instance profile does not exist.
 func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	key, err := dryRunKey(class)
 	if err != nil {
@@ -59,7 +65,13 @@ func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reaso
 	key = class.Name + "/" + key
 	p.forgetDryRuns(class.Name, key)
 	tried := class.DeepCopy() // the dry run may go on for longer than this call
-	ask := func(ctx context.Context) (trial, error) { return p.tryLaunches(ctx, tried) }
+	ask := func(ctx context.Context) (trial, error) {
+		t, err := p.tryLaunches(ctx, tried)
+		if err == nil && t.reason == awsv1.ReasonInstanceProfileNotFound {
+			err = missingProfile(t)
+		}
+		return t, err
+	}
 	t, _, err := p.dryRuns.Get(ctx, key, ask)
 	if err == nil && t.reason != "" {
 		var pools string
@@ -67,6 +79,9 @@ func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reaso
 			p.dryRuns.Forget(func(other string) bool { return other == key })
 			t, _, err = p.dryRuns.Get(ctx, key, ask)
 		}
+	}
+	if missing, ok := errors.AsType[missingProfile](err); ok {
+		return missing.reason, missing.message, nil
 	}
 	return t.reason, t.message, err
 }

@@ -62,6 +62,9 @@ func newScene(t *testing.T, change ...func(*scene)) *scene {
 	}
 	s.opts.Now = s.cloud.Now
 	s.p = s.provider()
+	if s.world.Lag > 0 {
+		s.settle(s.p)
+	}
 	return s
 }
 

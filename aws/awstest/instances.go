@@ -203,18 +203,20 @@ func (c *Cloud) runInstances(q *request) (any, *fault) {
 	if !q.form.yes("DryRun") {
 		return nil, failure("UnsupportedOperation", "RunInstances is here for dry runs only; use CreateFleet")
 	}
+	var fromTemplate string
 	if q.form.has("LaunchTemplate") {
-		if _, err := c.namedTemplate(q.form.at("LaunchTemplate")); err != nil {
+		t, err := c.namedTemplate(q.form.at("LaunchTemplate"))
+		if err != nil {
 			return nil, err
 		}
+		fromTemplate = t.data.str("IamInstanceProfile.Name")
 	}
 	if err := checkUserData(q.form.str("UserData")); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"IamInstanceProfile.Name", "LaunchTemplate.IamInstanceProfile.Name"} {
-		if p := q.form.str(name); p != "" && !c.usable(c.profiles[p]) {
-			return nil, invalid("Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", p)
-		}
+	// A parameter of the request takes the place of that of its launch template.
+	if p := cmp.Or(q.form.str("IamInstanceProfile.Name"), fromTemplate); p != "" && !c.usable(c.profiles[p]) {
+		return nil, invalid("Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", p)
 	}
 	return nil, dryRun()
 }

@@ -143,6 +143,22 @@ func TestRunInstancesOnlyDry(t *testing.T) {
 	in.IamInstanceProfile = &ec2types.IamInstanceProfileSpecification{Name: new("nobody")}
 	_, err = client(s).RunInstances(background, in)
 	require.Equal(t, "InvalidParameterValue", code(err))
+	s.AddInstanceProfile(awstest.InstanceProfile{Name: "nodes", Role: "node"})
+	_, err = client(s).CreateLaunchTemplate(background, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: new("web"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{
+		IamInstanceProfile: &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: new("nobody")}}})
+	require.NoError(t, err)
+	in.LaunchTemplate = &ec2types.LaunchTemplateSpecification{LaunchTemplateName: new("web")}
+	for _, c := range []struct {
+		profile *string
+		want    string
+	}{{nil, "InvalidParameterValue"}, {new("nodes"), "DryRunOperation"}, {new("nobody"), "InvalidParameterValue"}} {
+		in.IamInstanceProfile = nil
+		if c.profile != nil {
+			in.IamInstanceProfile = &ec2types.IamInstanceProfileSpecification{Name: c.profile}
+		}
+		_, err = client(s).RunInstances(background, in)
+		require.Equal(t, c.want, code(err))
+	}
 	in.DryRun, in.ClientToken = nil, nil
 	_, err = client(s).RunInstances(background, in)
 	require.Equal(t, "UnsupportedOperation", code(err))
