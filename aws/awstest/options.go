@@ -62,7 +62,8 @@ type Options struct {
 
 	// Boot is how long a machine is pending, Shutdown how long it goes down. The default is zero.
 	Boot, Shutdown time.Duration
-	// Lag is how long new instances and launch templates are missing from descriptions. The default
+	// Lag is how long new instances and launch templates are missing from descriptions, and how long
+	// EC2 does not know a new instance profile. The default
 	// is zero.
 	Lag time.Duration
 

@@ -40,7 +40,7 @@ import (
 //
 // The error is a *cloudprovider.Error. For a claim that can never be launched as it is, it is of
 // KindDenied and lists every fault: a nil claim, one that is being deleted, no UID, no node class,
-// requirements or requests that do not parse. If no offering is possible, it is of
+// requirements or requests that do not parse, requirements that no value of a label satisfies. If no offering is possible, it is of
 // KindInsufficientCapacity, and gives the reason. See Launched for the consequences of both.
 func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requirements.Vocabulary) (cloudprovider.LaunchRequest, error) {
 	if claim == nil {
@@ -96,6 +96,11 @@ func readClaim(claim *v1.NodeClaim, v *requirements.Vocabulary) (requirements.Se
 	reqs, err := requirements.FromNodeClaim(claim, v)
 	if err != nil {
 		errs = append(errs, err)
+	}
+	for r := range reqs.All() {
+		if r.Impossible() {
+			errs = append(errs, field.Invalid(spec.Child("requirements"), r.Key(), "the requirements on this label contradict each other; no node satisfies all of them"))
+		}
 	}
 	requests, err := resources.FromResourceList(claim.Spec.Resources.Requests)
 	if err != nil {
