@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -64,6 +65,22 @@ func TestBadClasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A class that leaves no instance type a pod stays Ready, as in Karpenter, and says why nothing is launched.
+func TestNoInstanceTypeIsLeft(t *testing.T) {
+	s := newScene(t)
+	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(0))}
+	s.class.Generation++
+	require.Empty(t, s.class.Validate())
+	types, err := s.p.InstanceTypes(t.Context(), nodePool())
+	require.NoError(t, err)
+	require.Empty(t, types)
+	status := s.read().Status
+	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeValidationSucceeded })
+	require.Equal(t, metav1.ConditionTrue, status.Conditions[at].Status)
+	require.Regexp(t, `^not tried, as no instance type can be launched now: all \d+ are left out, such as [a-z0-9.-]+: no address for a pod is left because of maxPods, [^;]*$`,
+		status.Conditions[at].Message)
 }
 
 // A class is Ready soon after the instance profile that it names was made.

@@ -133,7 +133,7 @@ func (p *Provider) tryLaunches(ctx context.Context, class *awsv1.EC2NodeClass) (
 			return trial{}, err
 		}
 	}
-	first, tried := trial{message: "not tried, as no instance type can be launched now"}, []string{}
+	first, tried := trial{message: nothingToTry(c)}, []string{}
 	for i, req := range trials(c, pools) {
 		plan, err := p.trialPlan(req, r, cluster, c)
 		t := trial{pools: text}
@@ -153,6 +153,17 @@ func (p *Provider) tryLaunches(ctx context.Context, class *awsv1.EC2NodeClass) (
 		first.message = fmt.Sprintf("no launch of %s is allowed: %s", strings.Join(tried, ", "), first.message)
 	}
 	return first, nil
+}
+
+// nothingToTry says why no launch from a catalog can be tried.
+func nothingToTry(c *instancetype.Catalog) string {
+	const text = "not tried, as no instance type can be launched now"
+	if len(c.Types) > 0 || len(c.Problems) == 0 {
+		return text
+	}
+	first := c.Problems[0]
+	return fmt.Sprintf("%s: all %d are left out, such as %s: %s", text, len(c.Problems), first.InstanceType,
+		strings.ReplaceAll(strings.TrimSuffix(first.Detail, "; left out"), "\n", "; "))
 }
 
 // refused reports whether a reason may apply only to the instance type that was tried.
