@@ -298,8 +298,14 @@ func (s *selection) explainNoMatch(n int) string {
 			return fmt.Sprintf("its value %q is no image id", id)
 		}
 	}
-	if id != "" {
+	switch {
+	case id != "" && len(s.catalog.images) == 0:
+		return fmt.Sprintf("image %s was not found: it is gone, of another region, or not shared with this account", id)
+	case id != "":
 		return fmt.Sprintf("image %s is not among the %d found: it is gone, of another region, or not shared with this account", id, len(s.catalog.images))
+	}
+	if len(s.catalog.images) == 0 {
+		return "no image was found"
 	}
 	return fmt.Sprintf("none of %d images matches", len(s.catalog.images))
 }

@@ -72,6 +72,12 @@ func TestSelectTerms(t *testing.T) {
 	}
 }
 
+func TestSelectFromNothing(t *testing.T) {
+	_, err := amiselect.Select(now, []amiselect.Term{{ID: "ami-0abc"}, {Name: "x"}}, nil, on(""))
+	require.EqualError(t, err, `no image is selected: amiSelectorTerms[0] (id "ami-0abc"): image ami-0abc was not found: `+
+		`it is gone, of another region, or not shared with this account; amiSelectorTerms[1] (name "x"): no image was found`)
+}
+
 func TestSelectParameterTerms(t *testing.T) {
 	images := []amiselect.Image{mine("ami-1", "a", "x86_64", "2024-01-01"), mine("ami-2", "b", "arm64", "2024-01-01")}
 	terms := []amiselect.Term{{SSMParameter: "/a"}, {SSMParameter: "/b"}, {SSMParameter: "/none"}, {SSMParameter: "/odd"}}

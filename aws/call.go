@@ -219,7 +219,8 @@ func callError(err error) error {
 		return wrapped
 	}
 	text := api.Message(err)
-	if remedy != "" {
+	said := api.Remedy(err) // in the text
+	if remedy != "" && remedy != said && (remedy != launch.AllowCall || said == "") {
 		text += "; " + remedy
 	}
 	return &cloudprovider.Error{Op: "Create", Kind: kind, Reason: code, RetryAfter: cloudprovider.RetryAfter(wrapped),

@@ -83,6 +83,24 @@ func TestNoInstanceTypeIsLeft(t *testing.T) {
 		status.Conditions[at].Message)
 }
 
+// What is wrong is said once, without the id of a request.
+func TestRemediesAreSaidOnce(t *testing.T) {
+	s := newScene(t)
+	req := s.request("one", large)
+	s.script(awstest.Fault{Op: "CreateFleet", Err: awstest.ErrDenied})
+	_, err := s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.Equal(t, 1, strings.Count(err.Error(), "allow the controller"), err)
+	require.ErrorContains(t, err, "allow the controller ec2:CreateFleet, as the policies in aws/iam do")
+
+	s = newScene(t)
+	s.class.Spec.Role = "nosuch"
+	s.class.Generation++
+	status := s.read().Status
+	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeInstanceProfileReady })
+	require.Equal(t, `spec.role: "nosuch": IAM has no such role; create it, or name another`, status.Conditions[at].Message)
+}
+
 // A class is Ready soon after the instance profile that it names was made.
 func TestInstanceProfileMadeLater(t *testing.T) {
 	s := newScene(t)

@@ -108,7 +108,7 @@ func Message(err error) string {
 // explain appends the remedy to a text.
 func explain(text string, err error) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
-	remedy := remedy(err)
+	remedy := Remedy(err)
 	if text != "" && remedy != "" {
 		text += "; "
 	}
@@ -129,7 +129,8 @@ func plain(err error) string {
 	return err.Error()
 }
 
-func remedy(err error) string {
+// Remedy returns the remedy that Message appends, or "".
+func Remedy(err error) string {
 	code := Code(err)
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):

@@ -74,6 +74,10 @@ func LostTemplate(code string) bool {
 	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
 }
 
+// AllowCall is the remedy if the controller may not make a call. The text of package api names the
+// call in addition.
+const AllowCall = "allow the controller the call, as the policies in aws/iam do"
+
 // cause returns the kind and the remedy of a failure that is not about capacity.
 func cause(f Failure) (cloudprovider.Kind, string) {
 	has := func(parts ...string) bool {
@@ -89,7 +93,7 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 	case api.PolicyRemedy(f.Message) != "":
 		return cloudprovider.KindDenied, api.PolicyRemedy(f.Message)
 	case has("UnauthorizedOperation", "AccessDenied", "AuthFailure"):
-		return cloudprovider.KindDenied, "allow the controller the call, as the policies in aws/iam do"
+		return cloudprovider.KindDenied, AllowCall
 	case has("RequestLimitExceeded", "Throttl"):
 		return cloudprovider.KindThrottled, ""
 	case has("MaxFleetCountExceeded"):

@@ -195,10 +195,7 @@ func (k *Keeper) find(ctx context.Context, class *awsv1.EC2NodeClass) (string, e
 }
 
 func (k *Keeper) fault(class *awsv1.EC2NodeClass, kind cloudprovider.Kind, field, text string, err error) error {
-	cause := fmt.Errorf("EC2NodeClass %s: %s: %s", class.Name, field, text)
-	if err != nil {
-		cause = fmt.Errorf("%w (%w)", cause, err)
-	}
+	cause := api.Explained(fmt.Sprintf("EC2NodeClass %s: %s: %s", class.Name, field, text), err)
 	return &cloudprovider.Error{Op: "InstanceProfile", Kind: kind, Object: class.Name, Reason: api.Code(err), Err: cause}
 }
 

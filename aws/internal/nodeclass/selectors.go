@@ -227,7 +227,7 @@ func (w *work) ensureProfile(kind string) {
 		w.conditions.isTrue(kind, "")
 	case cloudprovider.KindOf(err) == cloudprovider.KindNotFound:
 		w.conditions.isFalse(kind, ReasonRoleNotFound, fmt.Sprintf(
-			"spec.role: %q: %s; create the role, or name another", w.class.Spec.Role, oneLine(err)))
+			"spec.role: %q: IAM has no such role; create it, or name another", w.class.Spec.Role))
 	default:
 		// The profile stays even if the spec has changed since: whether it has the role is not
 		// known, and without it in the status a second one would be made.
