@@ -71,13 +71,15 @@ type Severity int
 
 // The severities, in ascending order.
 const (
-	// Info is a change that keeps the behaviour.
+	// Info is a change that keeps the behaviour, or a document that was left as it is and seems to
+	// hold no object to convert.
 	Info Severity = iota + 1
 	// Warning is a difference in behaviour, or something that was removed.
 	Warning
 	// Action is something that a person has to complete.
 	Action
-	// Error is an object that was left as it is, or that contradicts another.
+	// Error is an object that was left as it is, or that contradicts another, or a text that is
+	// neither YAML nor JSON.
 	Error
 )
 

@@ -489,10 +489,22 @@ func TestOtherKinds(t *testing.T) {
 func TestCheckOfWhatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]convert.Severity{
 		"apiVersion: karpenter.sh/v1\nkind: [NodePool\n": convert.Error,
-		"apiVersion: example.com/v1\nkind: [Widget\n":    convert.Info,
+		"apiVersion: karpenter.sh/v1\nkind: NodePool":    convert.Action, // which lacks all else
+		"apiVersion: example.com/v1\nkind: [Widget\n":    convert.Error,
+		"\x1f\x8b\x08\x00":              convert.Error,
+		"kind: \"\xff\"":                convert.Error,
+		`{"kind":"` + "\xff" + `"}`:     convert.Error,
+		"a: {{ .Values.a }} b\n":        convert.Info,
+		"hello":                         convert.Info,
+		"- op: remove\n  path: /spec\n": convert.Info,
 	} {
-		_, notes := convertText(text, &convert.Options{Check: true})
-		require.Equal(t, want, convert.Worst(notes), text)
+		for _, check := range []bool{true, false} {
+			data, notes := convertText(text, &convert.Options{Check: check})
+			require.Equal(t, text, data)
+			if check || !strings.Contains(text, "karpenter.sh") {
+				require.Equal(t, want, convert.Worst(notes), text)
+			}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -84,7 +85,7 @@ func (c *converter) read(s Source) (parts []*part) {
 		}
 		if line, err := p.parse(); err != nil {
 			severity := Info
-			if mentionsOld(t.Text) || c.options.Check && mentions(t.Text, karpv1.Group+"/", awsv1.Group+"/") {
+			if _, broken := errors.AsType[syntaxError](err); broken || mentionsOld(t.Text) || c.options.Check && mentions(t.Text, karpv1.Group+"/", awsv1.Group+"/") {
 				severity = Error
 			}
 			*p = part{Part: t, source: s.Name}
@@ -106,8 +107,17 @@ func mentionsOld(text []byte) bool {
 		slices.ContainsFunc(words(), func(w word) bool { return mentions(text, w.from) })
 }
 
+// syntaxError is the error of a text that is neither YAML nor JSON, and no template of either.
+type syntaxError struct{ error }
+
 // parse reads the objects of a document. An error comes with its line of the text, from 1.
 func (p *part) parse() (line int, err error) {
+	switch {
+	case bytes.HasPrefix(p.Text, []byte("\x1f\x8b")):
+		return 1, syntaxError{errors.New("it is compressed; convert what gunzip makes of it")}
+	case !utf8.Valid(p.Text):
+		return 1, syntaxError{errors.New("it is not valid UTF-8; convert a text of YAML or JSON")}
+	}
 	line, message := textstream.Shaped(p.Text, thenConvert)
 	if line > 0 {
 		return line, errors.New("it " + message)
@@ -115,6 +125,8 @@ func (p *part) parse() (line int, err error) {
 	if p.root, err = textstream.Parse(p.Text); err == nil {
 		p.rename()
 		err = p.open()
+	} else {
+		err = syntaxError{err}
 	}
 	if line, message = textstream.Unrendered(p.Text, thenConvert); err != nil && line > 0 {
 		if _, filled := textstream.Parse(textstream.Filled(p.Text)); filled == nil {

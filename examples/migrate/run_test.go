@@ -105,6 +105,6 @@ func TestUnknownIsPassedOn(t *testing.T) {
 	code, stdout, stderr := call(text, "-f", "-")
 	require.Equal(t, 1, code)
 	require.Equal(t, text, stdout)
-	require.Contains(t, stderr, "-:1: info: left as it is: ")
+	require.Contains(t, stderr, "-:1: error: left as it is: yaml: ")
 	require.Contains(t, stderr, "-:4: error: Provisioner (no name): apiVersion: left as it is")
 }
