@@ -14,7 +14,8 @@ import (
 type Source struct {
 	// Name is for notes, such as the name of a file.
 	Name string
-	// Data is a YAML stream, a JSON text, or several JSON texts in a row.
+	// Data is a YAML stream, a JSON text, or several JSON texts in a row. A document is one object, a
+	// List, or an array of objects.
 	Data []byte
 }
 

@@ -347,9 +347,12 @@ func TestWhatIsLeft(t *testing.T) {
 	require.Equal(t, convert.Error, convert.Worst(notes))
 	for text, message := range map[string]string{
 		"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: [{apiVersion: karpenter.sh/v1beta1, kind: NodePool}]}]\n": "a List in a List is not read; unfold it",
-		"[{apiVersion: karpenter.sh/v1beta1, kind: NodePool}]\n":                                                                           "want an object with apiVersion and kind, got a list",
-		"apiVersion: karpenter.sh/v1beta1\nkind: {{ .Kind }}\n":                                                                            "it is a template that is not rendered: {{ .Kind }}",
-		"apiVersion: karpenter.sh/v1beta1\n kind: NodePool\n":                                                                              "mapping values are not allowed",
+		"[karpenter.sh/v1beta1]\n":                                                                      "want an object with apiVersion and kind, got a list",
+		"[[{apiVersion: karpenter.sh/v1beta1, kind: NodePool}]]\n":                                      "want an object with apiVersion and kind, got a list",
+		"[{apiVersion: karpenter.sh/v1beta1, kind: NodePool}, []]\n":                                    "[1]: want an object with apiVersion and kind, got a list",
+		"[{apiVersion: v1, kind: List, items: [{apiVersion: karpenter.sh/v1beta1, kind: NodePool}]}]\n": "a List in a List is not read; unfold it",
+		"apiVersion: karpenter.sh/v1beta1\nkind: {{ .Kind }}\n":                                         "it is a template that is not rendered: {{ .Kind }}",
+		"apiVersion: karpenter.sh/v1beta1\n kind: NodePool\n":                                           "mapping values are not allowed",
 	} {
 		out, notes := convertText(text, nil)
 		require.Equal(t, text, out)
@@ -397,6 +400,29 @@ func TestNoteString(t *testing.T) {
 	require.Equal(t, "line 1: warning: m", convert.Note{Line: 1, Severity: convert.Warning, Message: "m"}.String())
 	require.Equal(t, "Severity(9)", convert.Severity(9).String())
 	require.Equal(t, "info action", fmt.Sprint(convert.Info, " ", convert.Action))
+}
+
+// TestArrays converts the objects of an array, which stays an array, in JSON and in YAML.
+func TestArrays(t *testing.T) {
+	const pool = `{"apiVersion": "karpenter.sh/v1beta1", "kind": "NodePool", "metadata": {"name": "NAME"},
+		"spec": {"template": {"spec": {"nodeClassRef": {"name": "r"}, "requirements": []}}}}`
+	const service = `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}`
+	array := "[" + strings.Replace(pool, "NAME", "a", 1) + "," + service + ",\n" + strings.Replace(pool, "NAME", "b", 1) + "]\n"
+	for _, text := range []string{array, "# pools\n" + array} {
+		objects, notes := one(t, nil, text)
+		require.Len(t, objects.NodePools, 2)
+		require.Equal(t, "b", objects.NodePools[1].Name)
+		require.Less(t, convert.Worst(notes), convert.Action)
+		out, _ := convertText(text, nil)
+		docs, err := karpv1.Documents([]byte(out))
+		require.NoError(t, err)
+		require.Len(t, docs, 3)
+		require.Equal(t, "Service web", docs[1].GroupVersionKind().Kind+" "+docs[1].Name())
+		require.NotContains(t, out, "List")
+		again, notes := convertText(out, nil)
+		require.Equal(t, out, again)
+		require.Empty(t, notes)
+	}
 }
 
 // TestAliases reads anchors, and refuses those that grow without bound.

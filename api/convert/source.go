@@ -28,7 +28,7 @@ type part struct {
 	source  string
 	root    *yaml.Node
 	was     []byte    // the text as it was read
-	list    bool      // the document is a List, and objects are its items
+	list    bool      // the document is a List or an array, and objects are its items
 	objects []*object // none if the document could not be read
 	notes   []Note
 }
@@ -141,11 +141,12 @@ func (p *part) parse() (line int, err error) {
 
 // open reads the objects of a document whose text was parsed.
 func (p *part) open() error {
-	if p.root.Kind == yaml.SequenceNode {
-		return errors.New("want an object with apiVersion and kind, got a list")
-	}
 	nodes := []*yaml.Node{p.root}
-	if items, _ := textstream.Find(p.root, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(textAt(p.root, "kind"), "List") {
+	if p.root.Kind == yaml.SequenceNode {
+		if nodes, p.list = p.root.Content, true; !slices.ContainsFunc(nodes, func(n *yaml.Node) bool { return textAt(n, "kind") != "" }) {
+			return errors.New("want an object with apiVersion and kind, got a list")
+		}
+	} else if items, _ := textstream.Find(p.root, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(textAt(p.root, "kind"), "List") {
 		nodes, p.list = items.Content, true
 	}
 	docs, err := karpv1.Documents(p.Text)
@@ -294,7 +295,9 @@ func (p *part) write() ([]byte, error) {
 			items = append(items, encoded(now))
 		}
 	}
-	if p.list {
+	if p.list && p.root.Kind == yaml.SequenceNode {
+		items = []json.RawMessage{encoded(items)}
+	} else if p.list {
 		items = []json.RawMessage{encoded(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})}
 	}
 	var b bytes.Buffer
