@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // decode decodes an object into out, and reports whether that succeeded. It uses package api/v1,
@@ -72,15 +74,21 @@ func addedLater(o *Object, path string) bool {
 	return slices.ContainsFunc(laterFields, func(name string) bool { return strings.HasSuffix("."+path, "."+name) })
 }
 
-// decodeValid decodes an object, sets its defaults, and validates it as far as its Go type knows
-// defaults and rules. An object with misspelt fields is validated as far as it can be read, so that
-// all its faults are reported at once. Missing fields are not reported then, because the missing
-// field may be the misspelt one.
-func (r *reader) decodeValid(o *Object, out runtime.Object) bool {
-	sound := r.decode(o, out)
-	if !sound && kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, out) != nil {
-		return false
+// decodeValid decodes an object, sets its defaults, and validates it as far as its Go type and this
+// package know defaults and rules. It reports whether the object has no fault. An object with
+// faults of decoding is validated without the fields that have them, so that all its faults are
+// reported at once. Faults that may only follow from those fields are left out.
+func (r *reader) decodeValid(o *Object, out decoded) bool {
+	before := len(r.faults)
+	var follows func(*Fault) bool
+	if !r.decode(o, out) {
+		var rest []byte
+		rest, follows = o.without(r.faults[before:])
+		if kjson.UnmarshalCaseSensitivePreserveInts(rest, out) != nil {
+			return false
+		}
 	}
+	unread := len(r.faults)
 	if v, ok := out.(interface{ Default() }); ok {
 		v.Default()
 	}
@@ -95,10 +103,49 @@ func (r *reader) decodeValid(o *Object, out runtime.Object) bool {
 	case interface{ Validate() field.ErrorList }:
 		faults = v.Validate()
 	}
-	if !sound {
-		faults = slices.DeleteFunc(faults, func(f *field.Error) bool { return f.Type == field.ErrorTypeRequired })
+	r.refuse(o, faults)
+	r.validate(o, out)
+	if follows != nil {
+		r.faults = append(r.faults[:unread], slices.DeleteFunc(r.faults[unread:], follows)...)
 	}
-	return r.refuse(o, faults) && sound
+	return len(r.faults) == before
+}
+
+// without returns an object with null in place of the fields that could not be decoded, as JSON. The
+// function reports whether a fault of the rest may follow from them: it is a fault of a field that
+// is missing, because it may be the misspelt one, or of a field around or within one of them.
+func (o *Object) without(unread []*Fault) (rest []byte, follows func(*Fault) bool) {
+	var tree any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, &tree); err != nil { // of equal keys the last counts
+		return nil, nil
+	}
+	data, _ := json.Marshal(tree) // it was JSON
+	root, err := textstream.Parse(data)
+	if err != nil {
+		return nil, nil
+	}
+	var paths []string
+	for _, f := range unread {
+		paths = append(paths, f.Field)
+		if value, _ := textstream.Find(root, f.Field); value != nil && value.Encode(nil) != nil {
+			return nil, nil
+		}
+	}
+	if root.Decode(&tree) != nil {
+		return nil, nil
+	}
+	rest, _ = json.Marshal(tree)
+	return rest, func(f *Fault) bool {
+		about := strings.TrimSuffix(f.Field, ".minValues") // is compared with the values of its requirement
+		value, _ := textstream.Find(root, f.Field)
+		return value == nil || slices.ContainsFunc(paths, func(path string) bool { return within(path, about) || within(about, path) })
+	}
+}
+
+// within reports whether a field is another one or a part of it.
+func within(path, outer string) bool {
+	rest, found := strings.CutPrefix(path, outer)
+	return found && (outer == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // refuse reports faults of fields as Faults. It returns true if there are none.
@@ -126,8 +173,7 @@ func (r *reader) fault(o *Object, field, format string, args ...any) bool {
 
 // validate checks the parts of a decoded object of Kubernetes that this package uses. The engine
 // checks the others.
-func (r *reader) validate(o *Object, value metav1.Object) bool {
-	before := len(r.faults)
+func (r *reader) validate(o *Object, value metav1.Object) {
 	r.labels(o, "metadata.labels", value.GetLabels())
 	switch v := value.(type) {
 	case *corev1.Pod:
@@ -150,12 +196,12 @@ func (r *reader) validate(o *Object, value metav1.Object) bool {
 		}
 		r.selector(o, w.selector)
 		if w.template == nil {
-			return r.fault(o, "spec.template", "is missing; say what its pods are to be")
+			r.fault(o, "spec.template", "is missing; say what its pods are to be")
+			return
 		}
 		r.labels(o, "spec.template.metadata.labels", w.template.Labels)
 		r.podSpec(o, "spec.template.spec", &w.template.Spec)
 	}
-	return len(r.faults) == before
 }
 
 func (r *reader) podSpec(o *Object, path string, spec *corev1.PodSpec) {

@@ -129,6 +129,137 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestFaultsOfDecodingDoNotHideOthers has values that cannot be decoded beside values that are wrong.
+func TestFaultsOfDecodingDoNotHideOthers(t *testing.T) {
+	_, err := read(docs(`apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: x}
+spec:
+  weight: 500
+  limits: {cpu: -1, memory: abc}
+  template:
+    spec:
+      terminationGracePeriod: 1d
+      nodeClassRef: {group: a, kind: B, name: ""}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [5], minValues: 60}
+        - {key: a b, operator: In, values: 5, minValues: 3}
+`, `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {a: _}}
+spec:
+  replicas: -1
+  minReadySeconds: soon
+  template: {spec: {containers: []}}
+`))
+	require.Error(t, err)
+	var faults manifest.Faults
+	require.ErrorAs(t, err, &faults)
+	got := []string{}
+	for _, f := range faults {
+		got = append(got, fmt.Sprint(f.Line, " ", f.Field))
+	}
+	const reqs = "spec.template.spec.requirements"
+	require.Equal(t, []string{
+		"5 spec.weight", "6 spec.limits.cpu", "6 spec.limits.memory", "9 spec.template.spec.terminationGracePeriod",
+		"10 spec.template.spec.nodeClassRef.name", "12 " + reqs + "[0].values[0]", "13 " + reqs + "[1].key", "13 " + reqs + "[1].values",
+		"18 metadata.labels", "20 spec.replicas", "21 spec.minReadySeconds", "22 spec.template.spec.containers",
+	}, got)
+}
+
+// TestFaultsThatOnlyFollow puts a value of the wrong type in place of each value of a sound NodePool
+// and of a sound Deployment, and misspells each field: that is the only fault.
+func TestFaultsThatOnlyFollow(t *testing.T) {
+	for _, text := range []string{`apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: x}
+spec:
+  weight: 5
+  limits:
+    cpu: 1
+  disruption:
+    consolidateAfter: 5m
+    budgets:
+      - nodes: "1"
+        schedule: "@daily"
+        duration: 1h
+        reasons:
+          - Empty
+  template:
+    spec:
+      nodeClassRef:
+        group: a
+        kind: B
+        name: c
+      taints:
+        - effect: NoSchedule
+          key: a
+        - effect: NoExecute
+          key: a
+      requirements:
+        - key: karpenter.sh/capacity-type
+          operator: In
+          minValues: 2
+          values:
+            - spot
+            - on-demand
+        - key: a
+          operator: Gt
+          values:
+            - "1"
+`, `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      app: web
+  template:
+    metadata:
+      labels:
+        app: web
+    spec:
+      containers:
+        - name: a
+          resources:
+            requests:
+              cpu: 1
+            limits:
+              cpu: 2
+`} {
+		_, err := read(text)
+		require.NoError(t, err)
+		lines := strings.SplitAfter(text, "\n")
+		for i := 4; i < len(lines)-1; i++ {
+			name, value, _ := strings.Cut(strings.TrimSuffix(lines[i], "\n"), ":")
+			below := i + 1 // the first line behind the value
+			for value == "" && below < len(lines)-1 && indent(lines[below]) > indent(lines[i]) {
+				below++
+			}
+			with := func(line string, rest int) string {
+				return strings.Join(lines[:i], "") + line + "\n" + strings.Join(lines[rest:], "")
+			}
+			wrong := []string{with(name+": [[]]", below), with(name+"q:"+value, i+1)}
+			if strings.HasSuffix(name, "cpu") || strings.HasSuffix(name, "app") {
+				wrong = wrong[:1] // any key will do
+			}
+			if !strings.Contains(lines[i], ":") { // an element of a list
+				wrong = []string{with(name[:strings.Index(name, "-")]+"- [[]]", below)}
+			}
+			for _, text := range wrong {
+				_, err := read(text)
+				var faults manifest.Faults
+				require.ErrorAs(t, err, &faults, text)
+				require.Len(t, faults, 1, "%s\n%v", text, err)
+			}
+		}
+	}
+}
+
+// indent counts the blanks before a line, and the dash of a list.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " -")) }
+
 // TestFaultsThatAreAlike has the same fault in many objects: three are told, and how many
 // more there are. Others stand where they belong, and errors.As finds all.
 func TestFaultsThatAreAlike(t *testing.T) {

@@ -102,18 +102,23 @@ func kinds(rules Rules) map[string]kind {
 	return all
 }
 
-// pointer is a pointer to the Go type of a kind, with the methods of a metav1.Object.
-type pointer[T any] interface {
-	*T
+// decoded is a pointer to the Go type of a kind.
+type decoded interface {
 	runtime.Object
 	metav1.Object
+}
+
+// pointer is decoded, of the kind with the Go type T.
+type pointer[T any] interface {
+	*T
+	decoded
 }
 
 // read returns a kind whose objects are decoded, and kept if they have no faults.
 func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	return kind{apiVersion, namespaced, func(r *reader, o *Object) {
 		value := P(new(T))
-		if r.decodeValid(o, value) && r.validate(o, value) {
+		if r.decodeValid(o, value) {
 			value.SetNamespace(o.Namespace)
 			keep(r, o, value)
 		}
