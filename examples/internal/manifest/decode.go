@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -111,9 +114,10 @@ func (r *reader) decodeValid(o *Object, out decoded) bool {
 	return len(r.faults) == before
 }
 
-// without returns an object with null in place of the fields that could not be decoded, as JSON. The
-// function reports whether a fault of the rest may follow from them: it is a fault of a field that
-// is missing, because it may be the misspelt one, or of a field around or within one of them.
+// without returns an object without the fields that could not be decoded, as JSON. A list has null in
+// place of such an element. The function reports whether a fault of the rest may follow from those
+// fields: it is a fault of a field that is missing, because that may be the misspelt one, or of a
+// field around or within one of them.
 func (o *Object) without(unread []*Fault) (rest []byte, follows func(*Fault) bool) {
 	var tree any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, &tree); err != nil { // of equal keys the last counts
@@ -134,12 +138,25 @@ func (o *Object) without(unread []*Fault) (rest []byte, follows func(*Fault) boo
 	if root.Decode(&tree) != nil {
 		return nil, nil
 	}
-	rest, _ = json.Marshal(tree)
+	rest, _ = json.Marshal(withoutNull(tree))
 	return rest, func(f *Fault) bool {
 		about := strings.TrimSuffix(f.Field, ".minValues") // is compared with the values of its requirement
 		value, _ := textstream.Find(root, f.Field)
 		return value == nil || slices.ContainsFunc(paths, func(path string) bool { return within(path, about) || within(about, path) })
 	}
+}
+
+// withoutNull removes the fields that are null from a JSON value, and returns the value.
+func withoutNull(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for _, element := range v {
+			withoutNull(element)
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, member any) bool { return withoutNull(member) == nil })
+	}
+	return value
 }
 
 // within reports whether a field is another one or a part of it.
@@ -171,8 +188,9 @@ func (r *reader) fault(o *Object, field, format string, args ...any) bool {
 	return false
 }
 
-// validate checks the parts of a decoded object of Kubernetes that this package uses. The engine
-// checks the others.
+// validate checks the parts of a decoded object of Kubernetes that this package uses, and some
+// contradictions for which an API server refuses an object: one that has been accepted has none. The
+// engine checks the others.
 func (r *reader) validate(o *Object, value metav1.Object) {
 	r.labels(o, "metadata.labels", value.GetLabels())
 	switch v := value.(type) {
@@ -182,6 +200,13 @@ func (r *reader) validate(o *Object, value metav1.Object) {
 		r.podSpec(o, "template.spec", &v.Template.Spec)
 	case *policyv1.PodDisruptionBudget:
 		r.selector(o, v.Spec.Selector)
+	case *schedulingv1.PriorityClass:
+		for _, other := range listed[*schedulingv1.PriorityClass](r.found) {
+			if v.GlobalDefault && other.value.GlobalDefault && !(o.fromServer && other.fromServer) {
+				r.fault(o, "globalDefault", "is true, as it is in PriorityClass %s, but a cluster has one default; set it to false in one of them", other.Name)
+				break
+			}
+		}
 	}
 	if w, ok := workloadOf(value); ok {
 		count := "spec.replicas"
@@ -199,6 +224,9 @@ func (r *reader) validate(o *Object, value metav1.Object) {
 			r.fault(o, "spec.template", "is missing; say what its pods are to be")
 			return
 		}
+		if s, err := metav1.LabelSelectorAsSelector(w.selector); err == nil && w.selector != nil && !o.fromServer && !s.Matches(labels.Set(w.template.Labels)) {
+			r.fault(o, "spec.template.metadata.labels", "do not match spec.selector, %s; change one of the two", layout.Shorten(s.String(), 100))
+		}
 		r.labels(o, "spec.template.metadata.labels", w.template.Labels)
 		r.podSpec(o, "spec.template.spec", &w.template.Spec)
 	}
@@ -208,6 +236,26 @@ func (r *reader) podSpec(o *Object, path string, spec *corev1.PodSpec) {
 	r.labels(o, path+".nodeSelector", spec.NodeSelector)
 	if len(spec.Containers) == 0 {
 		r.fault(o, path+".containers", "is empty; a pod needs a container")
+	}
+	r.resources(o, path, spec.Resources)
+	for i := range spec.InitContainers {
+		r.resources(o, fmt.Sprintf("%s.initContainers[%d]", path, i), &spec.InitContainers[i].Resources)
+	}
+	for i := range spec.Containers {
+		r.resources(o, fmt.Sprintf("%s.containers[%d]", path, i), &spec.Containers[i].Resources)
+	}
+}
+
+// resources checks that no request of a container, or of a pod, is above its limit.
+func (r *reader) resources(o *Object, path string, of *corev1.ResourceRequirements) {
+	if of == nil || o.fromServer {
+		return
+	}
+	for _, name := range sortedKeys(of.Requests) {
+		request := of.Requests[name]
+		if limit, found := of.Limits[name]; found && request.Cmp(limit) > 0 {
+			r.fault(o, fmt.Sprintf("%s.resources.requests[%s]", path, name), "is %s, above the limit of %s; lower the request or raise the limit", &request, &limit)
+		}
 	}
 }
 

@@ -10,6 +10,9 @@
 //     mixture. The order of sources, documents and objects does not matter.
 //   - Read reports every fault of every source at once, each with file, document, line, object and
 //     field. If there is one fault, nothing is returned.
+//   - Some contradictions for which an API server refuses an object are faults: a request above its
+//     limit, a selector that does not match the template, two default PriorityClasses. Objects with a
+//     UID are not checked for them.
 //   - A pod that an API server has accepted and that is bound to a node which the input does not have
 //     is only noted, if the input has other nodes.
 //   - Added pods of a Deployment have the labels of the ReplicaSet that runs its template. If the

@@ -107,6 +107,22 @@ func TestFaults(t *testing.T) {
 			":13 (document 2): Deployment default/xyz: brings the pods that workloads stand for above 200000, more than can be planned at once; lower the replicas"}},
 		{"a broken selector", deployment("  selector: {matchExpressions: [{key: a, operator: Near}]}\n" + tmpl), []string{
 			`:6 (document 1): Deployment default/web: spec.selector: "Near" is not a valid label selector operator; correct it`}},
+		{"a request above its limit", docs(
+			pod("p", "spec:\n  resources: {requests: {memory: 2Gi}, limits: {memory: 1Gi}}\n  initContainers: [{name: i, resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}]\n"+
+				"  containers:\n    - {name: a, resources: {requests: {cpu: 1}, limits: {cpu: 1, memory: 1Gi}}}\n"),
+			deployment("  template:\n    spec:\n      containers:\n        - name: a\n          resources:\n            requests:\n              example.com/gpu: 3\n"+
+				"            limits:\n              example.com/gpu: 2\n")), []string{
+			":5 (document 1): Pod shop/p: spec.resources.requests.memory: is 2Gi, above the limit of 1Gi; lower the request or raise the limit",
+			":6 (document 1): Pod shop/p: spec.initContainers[0].resources.requests.cpu: is 2, above the limit of 1500m; lower the request or raise the limit",
+			":22 (document 2): Deployment default/web: spec.template.spec.containers[0].resources.requests[example.com/gpu]: is 3, above the limit of 2; lower the request or raise the limit"}},
+		{"a selector of another template", docs(workload("StatefulSet", "db", "selector: {matchLabels: {app: db}}"), workload("DaemonSet", "agent", "selector: {matchExpressions: [{key: app, operator: DoesNotExist}]}"),
+			workload("ReplicationController", "rc", "selector: {app: rc}"), workload("StatefulSet", "web", "selector: {matchLabels: {app: web}}")), []string{
+			":7 (document 1): StatefulSet shop/db: spec.template.metadata.labels: do not match spec.selector, app=db; change one of the two",
+			":17 (document 2): DaemonSet shop/agent: spec.template.metadata.labels: do not match spec.selector, !app; change one of the two",
+			":27 (document 3): ReplicationController shop/rc: spec.template.metadata.labels: do not match spec.selector, app=rc; change one of the two"}},
+		{"two default PriorityClasses", docs(object("scheduling.k8s.io/v1", "PriorityClass", "a", "value: 1\nglobalDefault: true"),
+			object("scheduling.k8s.io/v1", "PriorityClass", "b", "value: 1"), object("scheduling.k8s.io/v1", "PriorityClass", "c", "value: 2\nglobalDefault: true")), []string{
+			":16 (document 3): PriorityClass c: globalDefault: is true, as it is in PriorityClass a, but a cluster has one default; set it to false in one of them"}},
 		{"a broken selector of a budget", object("policy/v1", "PodDisruptionBudget", "b", "spec: {selector: {matchExpressions: [{key: a, operator: Near}]}}"), []string{
 			`:4 (document 1): PodDisruptionBudget default/b: spec.selector: "Near" is not a valid label selector operator; correct it`}},
 		{"a pod on a node that is not there", docs(
@@ -287,6 +303,15 @@ func TestFaultsThatAreAlike(t *testing.T) {
 		"a.yaml:104 (document 1): Pod shop/q4: status: is wrong",
 	}, "\n"), faults.Error())
 	require.Len(t, faults.Unwrap(), 15)
+}
+
+// TestAcceptedObjectsHaveNoContradictions has objects with UIDs, which an API server has accepted.
+func TestAcceptedObjectsHaveNoContradictions(t *testing.T) {
+	accepted := func(text string) string {
+		return strings.Replace(text, "namespace: shop,", "namespace: shop, uid: a,", 1)
+	}
+	mustRead(t, docs(accepted(pod("p", "spec: {containers: [{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]}")),
+		accepted(workload("StatefulSet", "db", "selector: {matchLabels: {app: db}}"))))
 }
 
 func TestFaultsOfAllSourcesInTheirOrder(t *testing.T) {

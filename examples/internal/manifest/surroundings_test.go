@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,7 +97,7 @@ func TestControllers(t *testing.T) {
 		workload("ReplicaSet", "free", selector+"replicas: 1"),
 		workload("ReplicaSet", "blind", "replicas: 1"),
 		workload("StatefulSet", "db", selector+"replicas: 1"),
-		workload("ReplicationController", "old", "selector: {app: old}\n  replicas: 1"),
+		strings.Replace(workload("ReplicationController", "old", "selector: {app: old}\n  replicas: 1"), "labels: {app: web}", "labels: {app: old}", 1),
 	))
 	got := map[types.UID]*metav1.LabelSelector{}
 	for _, controller := range c.Controllers {
@@ -127,7 +128,7 @@ func TestPriorities(t *testing.T) {
 	class := func(name, more string) string { return object("scheduling.k8s.io/v1", "PriorityClass", name, more) }
 	of := func(name, spec string) string { return pod(name, "spec: {"+spec+", containers: [{name: a}]}") }
 	c := mustRead(t, docs(
-		class("urgent", "value: 1000"), class("normal", "value: 10\nglobalDefault: true"), class("lower", "value: 5\nglobalDefault: true"),
+		class("urgent", "value: 1000"), class("normal, uid: a", "value: 10\nglobalDefault: true"), class("lower, uid: b", "value: 5\nglobalDefault: true"),
 		of("by-class", "priorityClassName: urgent"), of("by-number", "priorityClassName: urgent, priority: 7"),
 		of("of-the-system", "priorityClassName: system-node-critical"), of("unknown", "priorityClassName: none"), pod("without", container),
 	))

@@ -29,7 +29,7 @@ type workload struct {
 func workloadOf(value any) (w workload, ok bool) {
 	switch v := value.(type) {
 	case *appsv1.DaemonSet:
-		return workload{template: &v.Spec.Template}, true
+		return workload{selector: v.Spec.Selector, template: &v.Spec.Template}, true
 	case *appsv1.Deployment:
 		return workload{v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template}, true
 	case *appsv1.ReplicaSet:
@@ -37,7 +37,7 @@ func workloadOf(value any) (w workload, ok bool) {
 	case *appsv1.StatefulSet:
 		return workload{v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template}, true
 	case *corev1.ReplicationController:
-		return workload{v.Spec.Replicas, nil, v.Spec.Template}, true
+		return workload{v.Spec.Replicas, &metav1.LabelSelector{MatchLabels: v.Spec.Selector}, v.Spec.Template}, true
 	case *batchv1.Job:
 		return workload{v.Spec.Parallelism, nil, &v.Spec.Template}, true
 	}
