@@ -210,14 +210,18 @@ func (r *PoolExplanation) taintsText() string {
 }
 
 func (r *PoolExplanation) shortfallsText() string {
-	parts := make([]string, len(r.Shortfalls))
+	byDaemons := strings.HasPrefix(r.Detail, explain.LeftNothing)
+	parts := make([]string, len(r.Shortfalls), len(r.Shortfalls)+1)
 	for i := range r.Shortfalls {
 		s := &r.Shortfalls[i]
-		if parts[i] = s.String(); r.Detail != "" {
+		if parts[i] = s.String(); r.Detail != "" && !byDaemons {
 			// Other types have enough of it and lack another resource.
 			asks, largest := s.texts()
 			parts[i] = asks + ", and it has " + largest
 		}
+	}
+	if byDaemons {
+		return strings.Join(append(parts, r.Detail), "; ")
 	}
 	text := strings.Join(parts, "; ")
 	if r.Detail != "" {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -132,9 +133,35 @@ func (p *Problem) slotCounts() (out []int64) {
 	return out
 }
 
-func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityOf, error) {
-	var taken resources.List
-	free, err := o.InstanceType.AllocatableFor(o.Offering)
+// Allocatable returns what an option, with its number among the options of all pools, has of a
+// resource for pods and DaemonSets. It is negative if the overhead exceeds the capacity.
+func (p *Problem) Allocatable(o *catalog.Option, number int, name corev1.ResourceName) int64 {
+	mask := bitset.New(len(p.Daemons))
+	for k := range p.onDaemon {
+		if p.onDaemon[k].Has(number) {
+			mask.Add(k)
+		}
+	}
+	free, _, _ := p.optionRoom(o, mask) // setCapacities reports errors
+	return free.Get(name)
+}
+
+// DaemonsAsking lists the daemons on an option, by its number among the options of all pools, that
+// request some of a resource, the largest request first.
+func (p *Problem) DaemonsAsking(number int, name corev1.ResourceName) []*workload.Daemon {
+	var out []*workload.Daemon
+	for k := range p.onDaemon {
+		if d := &p.Daemons[k]; p.onDaemon[k].Has(number) && d.Requests.Get(name) > 0 {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *workload.Daemon) int { return cmp.Compare(b.Requests.Get(name), a.Requests.Get(name)) })
+	return out
+}
+
+// optionRoom returns the room of an option for pods and DaemonSets, and the requests of its DaemonSets.
+func (p *Problem) optionRoom(o *catalog.Option, daemons bitset.Set) (free, taken resources.List, err error) {
+	free, err = o.InstanceType.AllocatableFor(o.Offering)
 	negative := len(free.Negative()) > 0
 	free = free.Merge(p.Extras.OfType(o.InstanceType))
 	var extra resources.List
@@ -149,12 +176,17 @@ func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityO
 	if err == nil {
 		free, err = free.Sub(extra)
 	}
-	if err == nil {
-		free, err = free.Sub(taken)
-	}
 	if negative {
 		// Nothing fits on a node with a negative amount of any resource.
 		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
+	}
+	return free, taken, err
+}
+
+func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityOf, error) {
+	free, taken, err := p.optionRoom(o, daemons)
+	if err == nil {
+		free, err = free.Sub(taken)
 	}
 	out := &catalog.CapacityOf{Capacity: make([]int64, len(p.Resources)), Daemons: &taken}
 	p.layOut(out.Capacity, free)

@@ -168,9 +168,12 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 }
 
 // named lists the DaemonSets of daemons after a colon, for a message.
-func named(daemons []*workload.Daemon) string {
+func named(daemons []*workload.Daemon) string { return ": " + strings.Join(namesOf(daemons), ", ") }
+
+// namesOf returns the namespaces and names of the DaemonSets of daemons: the first three, and how
+// many more there are.
+func namesOf(daemons []*workload.Daemon) (names []string) {
 	const most = 3
-	var names []string
 	for _, d := range daemons {
 		name := d.Pod.Name
 		if owner := metav1.GetControllerOfNoCopy(d.Pod); owner != nil {
@@ -181,7 +184,7 @@ func named(daemons []*workload.Daemon) string {
 	if more := len(names) - most; more > 0 {
 		names = append(names[:most], fmt.Sprintf("and %d more", more))
 	}
-	return ": " + strings.Join(names, ", ")
+	return names
 }
 
 // place is a pool that refuses an alternative of the class.

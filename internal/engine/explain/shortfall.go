@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,13 +12,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
+// LeftNothing begins the Detail of a reason where DaemonSets ask for at least as much of a resource as
+// any option has. The names of these DaemonSets follow.
+const LeftNothing = "DaemonSets leave nothing for pods: "
+
 // tooLarge lists the resources of which no option has enough. If for each resource some option has
 // enough, but no option has enough of all, it describes the option that comes closest.
 func (e *explainer) tooLarge(at *place) model.PoolReason {
 	p, options := at.pool, at.Options
 	out := model.PoolReason{Cause: model.CauseResources}
 	for r, want := range e.request {
-		best := largest(p, options, r)
+		best := e.largest(p, options, r)
 		if want <= 0 || p.Options[best].Capacity[r] >= want {
 			continue
 		}
@@ -28,6 +33,9 @@ func (e *explainer) tooLarge(at *place) model.PoolReason {
 			return out
 		}
 		out.Shortfalls = append(out.Shortfalls, s)
+		if out.Detail == "" && s.Resource != corev1.ResourcePods && s.Largest > 0 && s.Daemons >= s.Largest {
+			out.Detail = LeftNothing + strings.Join(namesOf(e.p.DaemonsAsking(p.First+best, s.Resource)), ", ")
+		}
 	}
 	if len(out.Shortfalls) > 0 {
 		return out
@@ -68,17 +76,34 @@ func (e *explainer) shortfall(p *catalog.Pool, option, r int) model.Shortfall {
 		Resource:     name,
 		Requested:    e.request[r] + daemons,
 		Daemons:      daemons,
-		Largest:      o.Capacity[r] + daemons,
+		Largest:      e.p.Allocatable(o, p.First+option, name),
 		InstanceType: o.InstanceType.Name,
 	}
 }
 
-// largest returns the option that has most of a resource, the cheapest of equals.
-func largest(p *catalog.Pool, options bitset.Set, r int) int {
+// largest returns the option that has most of a resource for pods, the cheapest of equals. If
+// DaemonSets take all of it everywhere, it is the option of which they take least too much.
+func (e *explainer) largest(p *catalog.Pool, options bitset.Set, r int) int {
 	best := -1
 	for o := range options.All() {
 		if i := o - p.First; best < 0 || p.Options[i].Capacity[r] > p.Options[best].Capacity[r] {
 			best = i
+		}
+	}
+	if p.Options[best].Capacity[r] > 0 {
+		return best
+	}
+	name, most := e.p.Resources[r], int64(math.MinInt64)
+	left := map[*catalog.CapacityOf]int64{}
+	for number := range options.All() {
+		o := &p.Options[number-p.First]
+		have, known := left[o.CapacityOf]
+		if !known {
+			have = e.p.Allocatable(o, number, name) - o.Daemons.Get(name)
+			left[o.CapacityOf] = have
+		}
+		if have > most {
+			best, most = number-p.First, have
 		}
 	}
 	return best
