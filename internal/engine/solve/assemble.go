@@ -188,16 +188,15 @@ func (a *assembler) newNodes(l *pack.Launch) {
 	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
 	model.Wide = l.Wide
 	model = a.st.InOneCell(model, a.classes(l.Shares))
-	requests, whole := a.requests(l.Shares), a.count(l.Shares)
+	var last []int32
+	var requests resources.List // of the pods in last
 	for range l.Copies {
 		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
-			s := &ledger.Bin{Node: -1, BinType: model, PodIDs: podIDs}
-			if len(podIDs) == whole {
-				s.Requests = requests
-			} else {
-				s.Requests = a.requestsOf(podIDs)
+			if !slices.EqualFunc(podIDs, last, func(x, y int32) bool { return a.p.ClassOf[x] == a.p.ClassOf[y] }) {
+				requests = a.requestsOf(podIDs)
 			}
-			a.st.New = append(a.st.New, s)
+			last = podIDs
+			a.st.New = append(a.st.New, &ledger.Bin{Node: -1, BinType: model, PodIDs: podIDs, Requests: requests})
 		}
 	}
 }
@@ -213,21 +212,6 @@ func (a *assembler) newNode(s *ledger.Bin) model.NewNode {
 	return n
 }
 
-func (a *assembler) requests(shares []pack.Share) resources.List {
-	sum := make([]int64, len(a.p.Resources))
-	listed := make([]bool, len(a.p.Resources))
-	for _, s := range shares {
-		if l := &a.s.Items[s.Class]; l.Units != nil {
-			for i, part := range l.Parts {
-				a.addRequests(sum, listed, a.s.Parts[part].Class, l.Units[i])
-			}
-			continue
-		}
-		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, s.Count)
-	}
-	return a.list(sum, listed)
-}
-
 // classes lists the classes of shares.
 func (a *assembler) classes(shares []pack.Share) (out []int) {
 	for _, s := range shares {
@@ -238,50 +222,19 @@ func (a *assembler) classes(shares []pack.Share) (out []int) {
 	return out
 }
 
-// count returns the number of pods in shares.
-func (a *assembler) count(shares []pack.Share) int {
-	n := 0
-	for _, s := range shares {
-		units := 1
-		if l := &a.s.Items[s.Class]; l.Units != nil {
-			units = 0
-			for _, u := range l.Units {
-				units += u
-			}
-		}
-		n += s.Count * units
-	}
-	return n
-}
-
-// requestsOf returns the sum of the requests of pods, given by ID.
+// requestsOf returns the sum of the requests of pods, given by ID, restricted to resources that some
+// pod lists.
 func (a *assembler) requestsOf(podIDs []int32) resources.List {
-	sum := make([]int64, len(a.p.Resources))
-	listed := make([]bool, len(a.p.Resources))
-	for _, podID := range podIDs {
-		a.addRequests(sum, listed, a.p.ClassOf[podID], 1)
-	}
-	return a.list(sum, listed)
-}
-
-// list returns the amounts by name, restricted to resources that some pod requests.
-func (a *assembler) list(sum []int64, listed []bool) resources.List {
 	amounts := map[corev1.ResourceName]int64{}
-	for r, name := range a.p.Resources {
-		if listed[r] {
-			amounts[name] = sum[r]
+	for _, podID := range podIDs {
+		c := a.p.ClassOf[podID]
+		for r, name := range a.p.Resources {
+			if _, listed := a.p.Classes[c].Requests.Lookup(name); listed {
+				amounts[name] += a.p.Requests[c][r]
+			}
 		}
 	}
 	return resources.New(amounts)
-}
-
-func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
-	for r, want := range a.p.Requests[class][:len(sum)] {
-		sum[r] += want * int64(count)
-		if _, ok := a.p.Classes[class].Requests.Lookup(a.p.Resources[r]); ok {
-			listed[r] = true
-		}
-	}
 }
 
 // requirements returns the requirements of pool and pods on a node. For pods with several
