@@ -34,12 +34,16 @@ const maxAttempts = 6
 // packAndLearn packs an attempt. If cells turn out to have less room than the assignment expected,
 // it packs further attempts with better hints.
 func packAndLearn(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (*attempt.Attempt, *pack.Result, error) {
-	result, err := packAttempt(ctx, s, p)
-	for range maxAttempts {
+	for tries := 0; ; tries++ {
+		steps := p.Opts.MaxSteps
+		if s.Coarse {
+			steps = 1
+		}
+		result, err := s.Pack(ctx, steps)
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.Skips(model.CellsAsFound) {
+		if tries == maxAttempts || p.Skips(model.CellsAsFound) {
 			return s, result, nil
 		}
 		next := s.Next(p, result)
@@ -47,17 +51,7 @@ func packAndLearn(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (
 			return s, result, nil
 		}
 		s = next
-		result, err = packAttempt(ctx, s, p)
 	}
-	return s, result, err
-}
-
-// packAttempt packs an attempt.
-func packAttempt(ctx context.Context, s *attempt.Attempt, p *compile.Problem) (*pack.Result, error) {
-	if s.Coarse {
-		return s.Pack(ctx, 1)
-	}
-	return s.Pack(ctx, p.Opts.MaxSteps)
 }
 
 // reportResult reports the solution of a strategy to the trace, and to the progress report of ctx.
