@@ -80,10 +80,6 @@ func (s *Attempt) Begun() *Attempt {
 	return &out
 }
 
-// Retried says whether an earlier attempt left pods unplaced, and this one defers other classes
-// (Absent) to place them.
-func (o *Hints) Retried() bool { return o.Absent != nil }
-
 func (o *Hints) asideOf(c int) int {
 	if o.Aside == nil {
 		return 0

@@ -3,7 +3,6 @@ package repair
 import "github.com/dovetail-sdk/dovetail/internal/engine/model"
 
 // pass changes a State. Afterwards the pods with a place can be bound in the order that it returns.
-// Done has its results for later passes and strategies.
 type pass struct {
 	name string // a name of package model's trace
 	// run returns the order in which pods can be bound afterwards. ran is false if the pass was

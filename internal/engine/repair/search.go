@@ -87,7 +87,7 @@ func (r *search) show() {
 // searchRoom places unplaced pods, in the place of other pods where these find room elsewhere. It
 // returns the order in which pods can be bound afterwards, and whether it placed any.
 func (st *State) searchRoom(order []int32) ([]int32, bool) {
-	if len(st.New)+len(st.p.Nodes) > searchBins || len(order) > searchPods || len(order) == 0 || st.s.Retried() || len(st.pending()) == 0 || st.p.Skips(model.EjectOthers) {
+	if len(st.New)+len(st.p.Nodes) > searchBins || len(order) > searchPods || len(order) == 0 || st.s.Absent != nil || len(st.pending()) == 0 || st.p.Skips(model.EjectOthers) {
 		return order, false
 	}
 	r := st.newSearch(order, roomLooks)

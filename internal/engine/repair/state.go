@@ -16,7 +16,7 @@ type State struct {
 	Placed []bool        // by pod: it has a place
 	Bound  [][]int32     // by existing node: its pods of the plan
 	New    []*ledger.Bin // new nodes with their pods
-	Done                 // set by passes
+	Closed bool          // a search closed nodes or took pods off their nodes
 
 	steps    int                   // of the packing that the solution started from
 	sets     map[string]*optionSet // by their keys
@@ -28,11 +28,6 @@ type State struct {
 	relies   bool                  // some pod was admitted only because no counted node was empty
 	swapped  bool                  // pods were exchanged for soft constraints
 	last     bool                  // deferred classes are being placed
-}
-
-// Done has the results of passes that later passes and strategies need.
-type Done struct {
-	Closed bool // nodes were closed or pods taken off their nodes by a search
 }
 
 // New returns the state of a problem before any pod has a place. steps is the number of steps that

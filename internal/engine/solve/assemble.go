@@ -39,7 +39,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 	plan.of = a
 	a.handOut(r)
 	order := a.st.Run(a.order())
-	if plan.did = a.st.Done; plan.did.Closed {
+	if plan.closed = a.st.Closed; plan.closed {
 		plan.PackingBound = 0 // the packer's bound holds for its own choices only
 	}
 	a.freeze()

@@ -125,7 +125,7 @@ func preferencesMatter(p *compile.Problem, plan *Solution) bool {
 	if len(p.Preferred.Classes) == 0 {
 		return false
 	}
-	if plan.did.Closed || len(p.Nodes) > 0 && len(plan.Create) < manyNodes {
+	if plan.closed || len(p.Nodes) > 0 && len(plan.Create) < manyNodes {
 		return true // pods on existing nodes may have been on new ones otherwise, or may have displaced others
 	}
 	// Pods sent to a domain may take the room of others there.

@@ -10,7 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -30,8 +29,8 @@ type Solution struct {
 	Fees    float64          // Options.NodeFee of all new nodes, in USD per hour
 	Offered map[string]Offer // by pool: the options that it could choose from
 
-	floor float64     // LowerBound where preferences need it, also with NoBounds
-	did   repair.Done // results of the passes
+	floor  float64 // LowerBound where preferences need it, also with NoBounds
+	closed bool    // see Closed of repair.State
 
 	of      *assembler // that made the solution; nil once it is finished
 	bounded bool       // the bounds are set
