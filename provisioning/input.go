@@ -103,8 +103,7 @@ type Input struct {
 // two is set.
 //
 // A NodeClaim is listed once, with its own Node: the one that has its status.providerID or, if one of
-// the two has none, its status.nodeName. No two nodes have one provider ID, unless neither has a
-// NodeClaim.
+// the two has none, its status.nodeName. No two nodes with a NodeClaim have one provider ID.
 type Node struct {
 	Node      *corev1.Node
 	NodeClaim *v1.NodeClaim

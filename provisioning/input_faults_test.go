@@ -236,7 +236,6 @@ func nodeFaults() []fault {
 			s.Old.Node.Spec.ProviderID, s.Plain.Node.Spec.ProviderID = "cloud://one", "cloud://one"
 			s.Old.NodeClaim.Status.ProviderID, s.Young.NodeClaim.Status.ProviderID = "", "cloud://one"
 		}, []string{
-			`Node "plain": spec.providerID: is "cloud://one", as for Node "old"; a machine is one node, so leave one of the two out`,
 			`NodeClaim "young": status.providerID: is "cloud://one", as for Node "old"; a machine is one node, so leave one of the two out`,
 		}},
 		{"pod twice on a node", func(s *scene) { s.Old.Pods = append(s.Old.Pods, s.Old.Pods[0]) }, []string{

@@ -360,6 +360,27 @@ func TestNodeNamesThatAreUsedAgain(t *testing.T) {
 	}
 }
 
+// A Node that has come back under another name, while the old one is still there, keeps no pod from its
+// plan. To end the machine of either would end both, so neither is disrupted.
+func TestTwoNodesOfOneMachine(t *testing.T) {
+	a, b := node("a"), node("b")
+	b.Spec.ProviderID = "fake://a"
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("a")}, Nodes: []*corev1.Node{a, b},
+		Pods: []*corev1.Pod{pod("web", "", "ReplicaSet"), pod("api", "a", "ReplicaSet"), pod("db", "b", "ReplicaSet")}}
+	f := read(t, o, fleet.Memory{})
+	problem, faults, err := f.Prepare(nil)
+	require.NoError(t, err)
+	require.Empty(t, faults)
+	plan, err := problem.Solve(t.Context())
+	require.NoError(t, err)
+	require.Len(t, plan.Unplaced, 1)
+	p, of, err := disruption.Propose(t.Context(), noon, f.Input, nil)
+	require.NoError(t, err)
+	require.Len(t, of, 1)
+	require.ErrorContains(t, of[0], `Node "b": spec.providerID: is "fake://a", as for Node "a"`)
+	require.Empty(t, p.Actions)
+}
+
 // A program may end after it has stored the Node that Join returns and before the NodeClaim. If then either
 // is deleted, the Node is still that of the claim: it is emptied before its machine goes.
 func TestLeaveBeforeTheClaimKnowsItsNode(t *testing.T) {

@@ -71,7 +71,7 @@ func (f *Cluster) readMembers(faults *Faults) {
 		names[n.Name()]++
 		nodes[i] = model.Node(n)
 	}
-	shared := model.ReportShared(nodes, faults.Add)
+	shared := model.ReportShared(nodes, true, faults.Add)
 	buffers := map[string]bool{}
 	for _, name := range f.In.BufferNodes {
 		buffers[name] = true

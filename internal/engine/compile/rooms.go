@@ -57,7 +57,7 @@ func (p *Problem) checkRepeated(like *Problem, f *model.Faults) {
 	}
 	if p.rooms.MayRepeat(pods, before) {
 		model.ReportRepeated(model.PodLists(pods, p.rooms.Nodes), f.Add)
-		model.ReportShared(p.rooms.Nodes, f.Add)
+		model.ReportShared(p.rooms.Nodes, false, f.Add)
 	}
 }
 

@@ -131,9 +131,11 @@ func (n *Node) providerIDs() []string {
 }
 
 // ReportShared calls add for each NodeClaim that is listed with two Nodes, and for each machine, by
-// its provider ID, that two nodes have, unless neither has a NodeClaim. It returns the names of the
-// nodes concerned. Two nodes of one name are passed over: SortedNodes reports them.
-func ReportShared(nodes []Node, add func(object, field, format string, args ...any)) map[string]bool {
+// its provider ID, that two nodes with a NodeClaim have. With either, one NodeClaim is enough: it is no
+// fault of a plan that a Node which has come back under another name is still there under the old
+// one, but to end its machine ends both. It returns the names of the nodes concerned. Two nodes of
+// one name are passed over: SortedNodes reports them.
+func ReportShared(nodes []Node, either bool, add func(object, field, format string, args ...any)) map[string]bool {
 	found := map[string]bool{}
 	ofClaim, ofID := map[string]int{}, map[string]int{}
 	for i, n := range nodes {
@@ -154,7 +156,7 @@ func ReportShared(nodes []Node, add func(object, field, format string, args ...a
 			}
 			other := nodes[at]
 			switch {
-			case n.Name() == other.Name(), n.NodeClaim == nil && other.NodeClaim == nil,
+			case n.Name() == other.Name(), n.NodeClaim == nil && other.NodeClaim == nil, !either && (n.NodeClaim == nil || other.NodeClaim == nil),
 				n.NodeClaim != nil && other.NodeClaim != nil && n.NodeClaim.Name == other.NodeClaim.Name:
 				continue // harmless, or reported otherwise
 			}

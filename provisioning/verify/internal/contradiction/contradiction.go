@@ -28,7 +28,7 @@ type Finding struct {
 //   - a NodeClaim that is listed with its Node and by itself;
 //   - a NodeClaim that is listed with two Nodes, or with a Node of another name or provider ID than its
 //     status says; the same provider ID decides, whatever the name;
-//   - a provider ID that two nodes have, unless neither has a NodeClaim;
+//   - a provider ID that two nodes with a NodeClaim have;
 //   - a bound pod that is listed under another Node than its spec.nodeName says, unless it has finished;
 //   - a pod to place that is bound;
 //   - a pod that is listed twice, by its namespace and name: on nodes, or on a node and to be placed.
@@ -172,7 +172,7 @@ func (f *finder) machines(nodes []provisioning.Node) {
 			other, found := machine[id]
 			if !found {
 				machine[id] = n
-			} else if other.Name() != n.Name() && (claim != "" || other.NodeClaim != nil) && (claim == "" || other.NodeClaim == nil || other.NodeClaim.Name != claim) {
+			} else if other.Name() != n.Name() && claim != "" && other.NodeClaim != nil && other.NodeClaim.Name != claim {
 				f.add(n.Name(), "", "has provider ID %q, as %s; leave one of the two out", id, other.Name())
 			}
 		}

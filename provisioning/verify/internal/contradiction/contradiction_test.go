@@ -105,7 +105,7 @@ func TestFind(t *testing.T) {
 			}},
 		{"a NodeClaim with two Nodes", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "", claim("c", ""), ""), machine(node("m"), "", claim("c", ""), "")}},
 			nil, []contradiction.Finding{{Node: "m", Message: "is listed with NodeClaim c, which Node n has too; list each NodeClaim with its own Node"}}},
-		{"a machine of two nodes", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "i-1", claim("c", ""), ""), machine(node("m"), "i-1", nil, "")}},
+		{"a machine of two nodes", provisioning.Input{Nodes: []provisioning.Node{machine(node("n"), "i-1", claim("c", ""), ""), machine(node("m"), "i-1", claim("d", ""), ""), machine(node("o"), "i-1", nil, "")}},
 			nil, []contradiction.Finding{{Node: "m", Message: `has provider ID "i-1", as n; leave one of the two out`}}},
 		{"two owners of one UID that nobody asks about", provisioning.Input{Controllers: []provisioning.Controller{{UID: "u"}, {UID: "u"}}}, nil, nil},
 		{"two owners of one UID", provisioning.Input{Controllers: []provisioning.Controller{{UID: "u"}, {UID: "u"}}}, spread, twice("Controller u")},
