@@ -55,6 +55,7 @@ func (w *Simulation) readState() {
 			case p == nil:
 			case !podlife.Moves(p):
 				stay = append(stay, p)
+				delete(waiting, state.NameOf(p)) // it has got its place
 			case podlife.ComesBack(p):
 				pods = append(pods, engine.Pod{Pod: podlife.Moved(p, "")})
 			default:
