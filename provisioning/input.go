@@ -26,6 +26,11 @@ type Input struct {
 	// NodePools are the pools that may launch nodes. A pool launches none if it is being deleted,
 	// is static (spec.replicas is set) or has a Ready condition that is not True; its nodes still
 	// take pods.
+	//
+	// Of a pool, Prepare refuses what NodePool.Validate does in the labels, taints and requirements of its
+	// nodes, in a nodeClassRef that is set, and in its limits, and a negative weight. What is required
+	// of a stored object only may be left out, such as the nodeClassRef for a provider that has no
+	// node classes. Call Validate for all rules of an API server, also those for disruption.
 	NodePools []*v1.NodePool
 
 	// InstanceTypes is, by name of the pool, its instance types. A pool without an entry launches

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -32,6 +33,9 @@ type fault struct {
 
 // terms is where required node affinity stands in a pod.
 const terms = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+// reserved is how the fault of a label in the domain of Karpenter begins.
+const reserved = `domains that end in "karpenter.sh" are reserved, except for the key "karpenter.sh/capacity-type"; use a domain of your own for `
 
 func podFaults() []fault {
 	return []fault{
@@ -86,17 +90,37 @@ func poolFaults() []fault {
 			s.General.Spec.Template.Labels = map[string]string{corev1.LabelHostname: "h", v1.NodeInitializedLabelKey: "true"}
 			s.Batch.Spec.Template.Spec.Requirements[0].Key = v1.NodeRegisteredLabelKey
 		}, []string{
-			`NodePool "general": spec.template: names label kubernetes.io/hostname, which a node gets only as it starts; leave it out`,
-			`NodePool "general": spec.template: names label karpenter.sh/initialized, which a node gets only as it starts; leave it out`,
-			`NodePool "batch": spec.template: names label karpenter.sh/registered, which a node gets only as it starts; leave it out`,
+			`NodePool "general": spec.template.metadata.labels[karpenter.sh/initialized]: Forbidden: ` + reserved + `"karpenter.sh/initialized"`,
+			`NodePool "general": spec.template.metadata.labels[kubernetes.io/hostname]: Forbidden: the host name of a new node cannot be known; remove "kubernetes.io/hostname"`,
+			`NodePool "batch": spec.template.spec.requirements[0].key: Forbidden: ` + reserved + `"karpenter.sh/registered"`,
 		}},
 		{"taints that are none", func(s *scene) {
 			s.General.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "team", Effect: "NoSchedul"}}
 			s.Batch.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "ready", Effect: corev1.TaintEffectNoExecute}, {}}
 		}, []string{
-			`NodePool "general": spec.template.spec.taints[0].effect: is "NoSchedul"; use NoSchedule, PreferNoSchedule or NoExecute`,
-			`NodePool "batch": spec.template.spec.startupTaints[1].key: is empty; name the taint`,
-			`NodePool "batch": spec.template.spec.startupTaints[1].effect: is ""; use NoSchedule, PreferNoSchedule or NoExecute`,
+			`NodePool "general": spec.template.spec.taints[0].effect: Unsupported value: "NoSchedul": supported values: "NoExecute", "NoSchedule", "PreferNoSchedule"`,
+			`NodePool "batch": spec.template.spec.startupTaints[1].key: Required value: a taint needs a key`,
+			`NodePool "batch": spec.template.spec.startupTaints[1].effect: Required value: use NoSchedule, PreferNoSchedule or NoExecute`,
+		}},
+		{"labels and requirements that no node can have", func(s *scene) {
+			s.General.Spec.Template.Labels = map[string]string{"example.org/ok": "no value!"}
+			s.General.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+				{Key: "", Operator: corev1.NodeSelectorOpExists},
+				{Key: "karpenter.sh/foo", Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}},
+				{Key: "team", Operator: corev1.NodeSelectorOpIn, Values: []string{"red", "dark red"}},
+				{Key: "no key!", Operator: "Near"},
+			}
+			s.Batch.Spec.Weight = new(int32(-3))
+			s.Batch.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.org", Name: "default"}
+		}, []string{
+			`NodePool "general": spec.template.spec.requirements[3].operator: Invalid value: "Near": label "no key!": operator "Near" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte`,
+			`NodePool "general": spec.template.metadata.labels[example.org/ok]: Invalid value: "no value!": not a label value: ` + validation.IsValidLabelValue("!")[0],
+			`NodePool "general": spec.template.spec.requirements[0].key: Required value: a requirement needs a label key`,
+			`NodePool "general": spec.template.spec.requirements[1].key: Forbidden: ` + reserved + `"karpenter.sh/foo"`,
+			`NodePool "general": spec.template.spec.requirements[2].values[1]: Invalid value: "dark red": not a label value: ` + validation.IsValidLabelValue("!")[0],
+			`NodePool "general": spec.template.spec.requirements[3].key: Invalid value: "no key!": not a label key: ` + validation.IsQualifiedName("!")[0],
+			`NodePool "batch": spec.template.spec.nodeClassRef.kind: Required value: the kind of the NodeClass`,
+			`NodePool "batch": spec.weight: Invalid value: -3: want 1 to 100; leave it out for the lowest weight, 0`,
 		}},
 		{"negative limit", func(s *scene) { s.limit("cpu", "-1") }, []string{
 			`NodePool "general": spec.limits[cpu]: is negative; a limit is zero or more`,

@@ -8,9 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -89,13 +91,16 @@ func PoolObject(p *v1.NodePool) string { return fmt.Sprintf("NodePool %q", p.Nam
 func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requirements.Vocabulary, f *model.Faults) Pool {
 	p := Pool{Object: object, Taints: model.HardTaints(object.Spec.Template.Spec.Taints)}
 	p.Idle = Idle(object)
-	taintFaults(object, f)
 	template, err := requirements.FromNodePool(object, v)
 	if err != nil {
 		f.Split(PoolObject(object), err)
 	}
+	invalid := templateFaults(object, faults.Joined(err))
+	for _, fault := range invalid {
+		f.Wrap(PoolObject(object), fault.Field, fault)
+	}
 	for _, key := range []string{corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey} {
-		if _, named := template.Get(key); named {
+		if _, named := template.Get(key); named && len(invalid) == 0 { // by an alias that the vocabulary has for the key
 			f.Add(PoolObject(object), "spec.template", "names label %s, which a node gets only as it starts; leave it out", key)
 		}
 	}
@@ -126,26 +131,40 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 	return p
 }
 
-// taintFaults reports invalid taints. If they were ignored, pods could be placed on nodes that must
-// exclude them.
-func taintFaults(object *v1.NodePool, f *model.Faults) {
-	spec := &object.Spec.Template.Spec
-	for _, list := range []struct {
-		field  string
-		taints []corev1.Taint
-	}{{"taints", spec.Taints}, {"startupTaints", spec.StartupTaints}} {
-		for i, t := range list.taints {
-			at := fmt.Sprintf("spec.template.spec.%s[%d]", list.field, i)
-			if t.Key == "" {
-				f.Add(PoolObject(object), at+".key", "is empty; name the taint")
-			}
-			switch t.Effect {
-			case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
-			default:
-				f.Add(PoolObject(object), at+".effect", "is %q; use NoSchedule, PreferNoSchedule or NoExecute", t.Effect)
-			}
+// templateFaults returns what NodePool.Validate finds at fault in the parts of a pool that a plan
+// reads: the labels, taints and requirements of its nodes, a reference to a NodeClass, and a negative
+// weight. Fields that are required of a stored object, but not for a plan, may be left out. It passes
+// over requirements of which known has a fault, over negative bounds and over taints listed twice,
+// which do no harm.
+func templateFaults(object *v1.NodePool, known []error) (out field.ErrorList) {
+	checked, spec := &v1.NodePool{}, object.Spec.Template.Spec
+	t := &checked.Spec.Template
+	t.Labels, t.Spec.Taints, t.Spec.StartupTaints = object.Spec.Template.Labels, spec.Taints, spec.StartupTaints
+	t.Spec.Requirements = append([]v1.NodeSelectorRequirementWithMinValues{}, spec.Requirements...)
+	for i := range t.Spec.Requirements {
+		r := &t.Spec.Requirements[i]
+		r.MinValues = nil // reasons explain one that cannot be met
+		switch r.Operator {
+		case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt, v1.NodeSelectorOpGte, v1.NodeSelectorOpLte:
+			r.Values = []string{"0"} // known has the fault of any value that is no integer
 		}
 	}
+	if t.Spec.NodeClassRef = spec.NodeClassRef; spec.NodeClassRef == nil {
+		t.Spec.NodeClassRef = &v1.NodeClassReference{Group: "none", Kind: "None", Name: "none"}
+	}
+	if Weight(object) < 0 {
+		checked.Spec.Weight = object.Spec.Weight
+	}
+	for _, fault := range checked.Validate() {
+		same := func(err error) bool {
+			k, ok := err.(*field.Error)
+			return ok && strings.HasPrefix(fault.Field, k.Field)
+		}
+		if fault.Type != field.ErrorTypeDuplicate && !slices.ContainsFunc(known, same) {
+			out = append(out, fault)
+		}
+	}
+	return out
 }
 
 // ImpossibleKeys lists the labels whose requirements no state satisfies, separated by commas.
