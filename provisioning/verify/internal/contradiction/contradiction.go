@@ -115,9 +115,10 @@ func (f *finder) pods(in provisioning.Input) {
 		pod     string
 		leaving bool
 	}
+	counts := func(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podlife.Finished(pod) }
 	places := map[entry]string{}
 	for _, pod := range in.Pods {
-		if pod != nil {
+		if counts(pod) {
 			places[entry{key(pod), false}] = "Pods"
 		}
 	}
@@ -126,7 +127,7 @@ func (f *finder) pods(in provisioning.Input) {
 		for field, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
 			place := fmt.Sprintf("Node.%s of %s", []string{"Pods", "Ending"}[field], n.Name())
 			for _, pod := range list {
-				if pod == nil || pod.Name == "" || podlife.Finished(pod) {
+				if !counts(pod) {
 					continue
 				}
 				e := entry{key(pod), gone || !pod.DeletionTimestamp.IsZero()}
