@@ -43,7 +43,7 @@ type Cluster struct {
 func Observe(now time.Time, in Input, opts *Options) (*Cluster, error) {
 	f, faults := observe(now, in, opts.withDefaults())
 	if err := opts.Validate(); err != nil {
-		faults.Split("Options", "", err)
+		faults.InField("Options", err)
 	}
 	slices.SortStableFunc(f.seen.Warnings.List, state.CompareFaults)
 	return f, faults.Err()

@@ -65,7 +65,7 @@ func TestThresholdThatIsNoNumberCountsAsLeftOut(t *testing.T) {
 	p, faults, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: math.NaN()}})
 	require.NoError(t, err)
 	require.Len(t, faults, 1)
-	require.ErrorContains(t, faults[0], "Options: Consolidation.MinimumScore is NaN")
+	require.ErrorContains(t, faults[0], "Options: Consolidation.MinimumScore: is NaN")
 	require.Empty(t, p.Actions)
 }
 

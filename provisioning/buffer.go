@@ -163,6 +163,7 @@ func sortedBuffers(buffers []Buffer, f *model.Faults) []Buffer {
 			f.Add(object, "Replicas", "is %d; use zero or more", b.Replicas)
 		case b.Replicas > MaxBufferReplicas:
 			f.Add(object, "Replicas", "is %d; use at most %d, or several buffers", b.Replicas, MaxBufferReplicas)
+			b.Replicas = 1 // shows the faults of the template
 		}
 		sorted = append(sorted, b)
 	}

@@ -212,6 +212,19 @@ func TestBufferCountOfLimits(t *testing.T) {
 	require.Equal(t, 5, got)
 }
 
+// Replicas out of range are a fault before any pods are made of them, next to the faults of the template.
+func TestBufferTooLargeToBuild(t *testing.T) {
+	in := newScene().In
+	in.Buffers = []provisioning.Buffer{{Namespace: "shop", Name: "spare", Replicas: math.MaxInt, Template: *bufferPodTemplate("cpu=1")}}
+	in.Nominated = map[types.NamespacedName]string{{Namespace: "shop", Name: "gone"}: "plain"}
+	var err error
+	require.Less(t, testing.AllocsPerRun(1, func() { _, err = provisioning.Prepare(in, nil) }), 10_000.0)
+	require.Equal(t, []string{
+		`Buffer "shop/spare": Replicas: is 9223372036854775807; use at most 150000, or several buffers`,
+		`Nominated: shop/gone: is not among Pods: only a pod that waits can be tried on a node; leave it out`,
+	}, texts(provisioning.Faults(err)))
+}
+
 func TestBufferCountFaults(t *testing.T) {
 	tests := []struct {
 		name     string

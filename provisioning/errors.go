@@ -10,8 +10,8 @@ import (
 type InputError struct {
 	Object string // such as `Pod "shop/cart-1"`
 	Field  string // path of the field at fault, "" if none is
-	Detail string // what is wrong and how to correct it
-	Err    error  // the cause, or nil
+	Detail string // what is wrong and how to correct it, on one line
+	Err    error  // the error that Detail renders, or nil
 }
 
 // Error renders the fault on one line.

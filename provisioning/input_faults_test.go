@@ -173,15 +173,18 @@ func poolFaults() []fault {
 			`DaemonSetPods: requests in sum: resource memory: 9223372036854775807 + 9223372036854775807: amount out of range; use smaller amounts`,
 		}},
 		{"unknown MinValues policy", func(s *scene) { s.Opts = &provisioning.Options{MinValues: "Maybe"} }, []string{
-			`Options: MinValues is "Maybe"; use "Strict" or "BestEffort"`,
+			`Options: MinValues: is "Maybe"; use "Strict" or "BestEffort"`,
 		}},
 		{"negative MaxSteps", func(s *scene) { s.Opts = &provisioning.Options{MaxSteps: -1} }, []string{
-			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+			`Options: MaxSteps: is -1; use 0 for the default, or a positive number`,
 		}},
-		{"all options", func(s *scene) { s.Opts = &provisioning.Options{MinValues: "strict", MaxSteps: -1, Parallel: -1} }, []string{
-			`Options: MinValues is "strict"; use "Strict" or "BestEffort"`,
-			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
-			`Options: Options.Parallel is -1; use 0 for the default, or a positive number of goroutines`,
+		{"all options", func(s *scene) {
+			s.Opts = &provisioning.Options{MinValues: "strict", MaxSteps: -1, Parallel: -1, Kubernetes: "banana"}
+		}, []string{
+			`Options: MinValues: is "strict"; use "Strict" or "BestEffort"`,
+			`Options: MaxSteps: is -1; use 0 for the default, or a positive number`,
+			`Options: Parallel: is -1; use 0 for the default, or a positive number of goroutines`,
+			`Options: Kubernetes: is "banana": it is no minor version of Kubernetes; use one of 1.34, 1.35, 1.36, 1.37, 1.38, or nothing for all of them`,
 		}},
 	}
 }
@@ -321,7 +324,7 @@ func TestInputFaultsAtOnce(t *testing.T) {
 	s.quantity(s.Old.Pods[0], "cpu", "-1")
 	_, err := provisioning.Prepare(s.In, s.Opts)
 	require.Equal(t, []string{
-		`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+		`Options: MaxSteps: is -1; use 0 for the default, or a positive number`,
 		`Pods[5]: is nil; leave it out`,
 		`Nodes[3]: has neither a Node nor a NodeClaim; set at least one`,
 		`Node "old": is listed twice; list each node once, with its NodeClaim beside it`,
@@ -339,6 +342,32 @@ func TestInputFaultsAtOnce(t *testing.T) {
 	require.Equal(t, strings.Join(texts(provisioning.Faults(err)), "\n"), err.Error())
 }
 
+// Every fault has its parts by themselves: what is wrong in Detail, and where in Object and Field.
+func TestInputErrorParts(t *testing.T) {
+	s := newScene()
+	s.Opts = &provisioning.Options{MaxSteps: -1, DefaultSpread: []corev1.TopologySpreadConstraint{{MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule}}}
+	s.In.Overlays = []*v1.NodeOverlay{nil, {}}
+	s.Small.Offerings[0].Price = -1
+	s.Young.NodeClaim.Status = v1.NodeClaimStatus{}
+	s.Young.NodeClaim.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "x", Operator: "Foo"}}
+	s.Plain.Node.Status.Allocatable = corev1.ResourceList{"memory": resource.MustParse("1e30")}
+	_, err := provisioning.Prepare(s.In, s.Opts)
+	var got [][3]string
+	for _, f := range provisioning.Faults(err) {
+		got = append(got, [3]string{f.Object, f.Field, f.Detail})
+		require.Equal(t, f.Object+": "+f.Field+": "+f.Detail, f.Error())
+	}
+	require.Equal(t, [][3]string{
+		{"Options", "DefaultSpread[0].topologyKey", "is empty; name a node label"},
+		{"Options", "MaxSteps", "is -1; use 0 for the default, or a positive number"},
+		{"Overlays", "overlay 0", "is nil; leave it out"},
+		{"Overlays", "overlay 1: metadata.name", "is empty; overlays are identified by name"},
+		{`InstanceTypes["general"]`, "instance type small", "offering 0 (small/a/on-demand): price: -1; use a price in USD per hour, above zero and at most 1e+09"},
+		{`Node "plain"`, "status.allocatable", "resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity"},
+		{`NodeClaim "young"`, "spec.requirements[0].operator", `Invalid value: "Foo": label "x": operator "Foo" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte`},
+	}, got)
+}
+
 func TestInputErrorFields(t *testing.T) {
 	s := newScene()
 	s.term(s.Daemon, "team", "Is", "red")
@@ -347,7 +376,7 @@ func TestInputErrorFields(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, `DaemonSet Pod "default/agent"`, fault.Object)
 	require.Equal(t, terms+"[0].matchExpressions[0].operator", fault.Field)
-	require.Empty(t, fault.Detail)
+	require.Equal(t, `Invalid value: "Is": label "team": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Lt`, fault.Detail)
 	var cause *field.Error
 	require.ErrorAs(t, err, &cause)
 	require.Equal(t, fault.Field, cause.Field)

@@ -202,7 +202,7 @@ func TestUnknownMinorVersions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"1.33", "1.39", "latest"} {
 		_, err := provisioning.Prepare(provisioning.Input{}, &provisioning.Options{Kubernetes: text})
-		require.ErrorContains(t, err, `Kubernetes is "`+text+`"`)
+		require.ErrorContains(t, err, `Kubernetes: is "`+text+`"`)
 		require.ErrorContains(t, err, "1.34, 1.35, 1.36, 1.37, 1.38")
 	}
 	require.NoError(t, (&provisioning.Options{Kubernetes: "v1.37.2-eks-1a2b3c4"}).Validate())

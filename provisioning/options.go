@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -188,10 +190,11 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}
 	if o.Parallel < 0 {
-		faults = append(faults, fmt.Errorf("Options.Parallel is %d; use 0 for the default, or a positive number of goroutines", o.Parallel))
+		faults = append(faults, fmt.Errorf("%s is %d; use 0 for the default, or a positive number of goroutines", "Parallel", o.Parallel))
 	}
 	if _, err := minors.Parse(o.Kubernetes); err != nil {
-		faults = append(faults, fmt.Errorf("Options.Kubernetes is %w", err))
+		what := strings.TrimPrefix(err.Error(), strconv.Quote(o.Kubernetes)+" ")
+		faults = append(faults, fmt.Errorf("%s is %q: it %s", "Kubernetes", o.Kubernetes, what))
 	}
 	return errors.Join(faults...)
 }

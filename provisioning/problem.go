@@ -46,7 +46,7 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 func prepare(in Input, opts Options, like *Problem) (*Problem, error) {
 	var f model.Faults
 	if err := opts.Validate(); err != nil {
-		f.Split("Options", err)
+		f.InField("Options", " is ", err)
 	}
 	p := &Problem{in: in, opts: opts, buffers: sortedBuffers(in.Buffers, &f)}
 	var spare []*corev1.Pod

@@ -104,7 +104,7 @@ func StaticPools(in Input) ([]StaticPool, error) {
 	nodes := model.SortedNodes(forModel(in.Nodes), &f)
 	types, _, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
 	if err != nil {
-		f.Split("Overlays", err)
+		f.InField("Overlays", " is ", err)
 	} else {
 		in.InstanceTypes = types
 	}

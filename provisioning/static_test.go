@@ -297,7 +297,7 @@ func TestStaticPoolFaults(t *testing.T) {
 		`NodePool "endless": spec.limits[nodes]: resource nodes: `,
 		`InstanceTypes["few"]: holds a nil instance type`,
 		"Nodes[0]: has neither a Node nor a NodeClaim", `Node "a": Pods[0]: is nil`,
-		"Overlays: overlay 0 is nil",
+		"Overlays: overlay 0: is nil",
 	} {
 		require.Contains(t, got, want)
 	}

@@ -3,8 +3,6 @@ package provisioning
 import (
 	"errors"
 	"fmt"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +10,8 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // Without returns the problem in which the nodes of the given names are being removed: they take no
@@ -109,8 +109,18 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 func (p *Problem) WithClaims(claims ...*v1.NodeClaim) (*Problem, error) {
 	in := p.in
 	in.Nodes = slices.Clone(in.Nodes)
-	for _, claim := range claims {
+	var f model.Faults
+	for i, claim := range claims {
+		switch {
+		case claim == nil:
+			f.Add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
+		case claim.Name == "":
+			f.Add(fmt.Sprintf("claims[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
+		}
 		in.Nodes = append(in.Nodes, Node{NodeClaim: claim})
+	}
+	if err := f.Err(); err != nil {
+		return nil, inputErrors(err)
 	}
 	return p.WithInput(in)
 }

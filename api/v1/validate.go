@@ -40,7 +40,8 @@ func (p *NodePool) Validate() field.ErrorList {
 }
 
 // ValidateWith returns every fault of the pool's spec, in the order of the
-// fields, or nil. Each names the field, the value and the remedy.
+// fields, or nil. Each names the field, the value and the remedy, but not the pool, as is usual for a
+// field.ErrorList: a caller with several pools writes the name of the pool before it.
 //
 // A pool passes if the API server would store it and Karpenter would accept it: it must satisfy the
 // schema with its rules, and Karpenter's checks at run time. There are no further rules, with one

@@ -158,7 +158,7 @@ spec:
 			"whatif: -:10 (document 1): NodePool general: spec.template.spec.requirements[0].key: ",
 			"whatif: -:11 (document 1): NodePool general: spec.template.spec.requirements[1].values: "}},
 		{"what only the engine finds", "apiVersion: v1\nkind: Node\nmetadata: {name: node}\nstatus:\n  allocatable: {cpu: 1E}\n",
-			[]string{"-f", "-"}, []string{"whatif: -:1 (document 1): Node node: status.allocatable: "}},
+			[]string{"-f", "-"}, []string{"whatif: -:5 (document 1): Node node: status.allocatable: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			program.RefusesLines(t, tt.stdin, tt.args, tt.want...) // nothing is planned from half-read input
@@ -180,7 +180,7 @@ func TestBadFlags(t *testing.T) {
 			`invalid value "None" for flag -preferences: must be Respect or Ignore`,
 			`invalid value "" for flag -reserved: must be Fallback or Strict`,
 			`invalid value -0.1 for flag -node-fee: must be an amount of USD per hour, or 0`}},
-		{[]string{"-kubernetes", "1.20"}, []string{`invalid value for flag -kubernetes: "1.20" is not supported; use one of 1.34, 1.35, 1.36, 1.37, 1.38, or all`}},
+		{[]string{"-kubernetes", "1.20"}, []string{`invalid value for flag -kubernetes: "1.20": it is not supported; use one of 1.34, 1.35, 1.36, 1.37, 1.38, or all`}},
 		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
 		{[]string{"-now", "noon"}, []string{`invalid value "noon" for flag -now: must be a time such as 2026-03-02T12:00:00Z`}},
 		{[]string{"-o", "html"}, []string{"-o html is a page for -compare or -advise; give one of them, or another format"}},

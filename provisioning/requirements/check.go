@@ -120,10 +120,9 @@ func (v *Vocabulary) checkKnown(r Requirement) error {
 func checkBounds(r Requirement) error {
 	switch {
 	case r.hi < 0:
-		return fmt.Errorf("label %q: no label value is an integer below zero; raise the upper bound %d", r.key, r.hi)
+		return fmt.Errorf("label %q: no label value is an integer below zero, and only integers up to %d are admitted; raise that bound to 0 or more", r.key, r.hi)
 	case r.lo < 0 && r.lo != math.MinInt64:
-		return fmt.Errorf("label %q: no label value is an integer below zero; "+
-			"raise the lower bound %d to 0 or more", r.key, r.lo)
+		return fmt.Errorf("label %q: no label value is an integer below zero, and integers from %d on are admitted; raise that bound to 0 or more", r.key, r.lo)
 	}
 	return nil
 }

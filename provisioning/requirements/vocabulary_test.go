@@ -163,8 +163,8 @@ func TestCheckRequirement(t *testing.T) {
 			`label "karpenter.sh/capacity-type": only 1 of the values free, spot can be had, too few for minValues 2; ` +
 				`use more of on-demand, reserved, spot, or lower minValues`}},
 		{"team in (a, b) minvalues 3", []string{`label "team": 2 values cannot satisfy minValues 3; add values or lower minValues`}},
-		{"cpu < 0", []string{`label "cpu": no label value is an integer below zero; raise the upper bound -1`}},
-		{"cpu > -5", []string{`label "cpu": no label value is an integer below zero; raise the lower bound -4 to 0 or more`}},
+		{"cpu < 0", []string{`label "cpu": no label value is an integer below zero, and only integers up to -1 are admitted; raise that bound to 0 or more`}},
+		{"cpu > -5", []string{`label "cpu": no label value is an integer below zero, and integers from -4 on are admitted; raise that bound to 0 or more`}},
 		{`karpenter.sh/a in ("b c", "-d")`, []string{"is restricted", `value "b c" is not valid`, `value "-d" is not valid`}},
 		{`a notin ("b c")`, []string{`value "b c" is not valid`}},
 	}

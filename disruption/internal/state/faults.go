@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -23,7 +24,15 @@ func (l *Faults) Add(object, field, format string, args ...any) {
 
 // Wrap adds an error about a field of an object.
 func (l *Faults) Wrap(object, field string, err error) {
-	l.List = append(l.List, &provisioning.InputError{Object: object, Field: field, Err: err})
+	l.List = append(l.List, &provisioning.InputError{Object: object, Field: field, Detail: faults.DetailOf(field, err), Err: err})
+}
+
+// InField adds each of the errors that err joins, each of which says "FIELD is DETAIL".
+func (l *Faults) InField(object string, err error) {
+	for _, e := range Joined(err) {
+		path, detail := faults.CutField(" is ", e)
+		l.List = append(l.List, &provisioning.InputError{Object: object, Field: path, Detail: detail, Err: e})
+	}
 }
 
 // Split adds each of the errors that err joins. The path of each field is relative to path.

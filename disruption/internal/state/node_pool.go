@@ -67,7 +67,7 @@ func (f *Cluster) readPools(faults *Faults) {
 func (f *Cluster) catalogs(faults *Faults) map[string][]*cloudprovider.InstanceType {
 	types, _, err := overlay.Apply(f.In.Overlays, f.In.NodePools, f.In.InstanceTypes, f.Vocabulary)
 	if err != nil {
-		faults.Wrap("Overlays", "", err)
+		faults.InField("Overlays", err)
 		return f.In.InstanceTypes
 	}
 	return types

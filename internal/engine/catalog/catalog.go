@@ -35,7 +35,7 @@ func New(in *model.Input, v *requirements.Vocabulary, like *Catalog, f *model.Fa
 	before := len(f.List)
 	types, overlays, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
 	if err != nil {
-		f.Split("Overlays", err)
+		f.InField("Overlays", " is ", err)
 		types = in.InstanceTypes
 	}
 	adjusted := *in

@@ -93,7 +93,7 @@ func CheckTypes(pools []Pool, checked map[*cloudprovider.InstanceType]bool, f *m
 			}
 			checked[t] = true
 			if err := t.Validate(); err != nil {
-				f.Split(catalog, err)
+				f.InField(catalog, ": ", err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (p *Problem) existingNodes(r *reading, f *model.Faults) (staying, leaving [
 		}
 		switch {
 		case err != nil:
-			f.Wrap(model.NodeObject(room.Node), "", err)
+			f.Named(model.NodeObject(room.Node), err)
 		case e.Marks&model.Leaves != 0:
 			leaving = append(leaving, e)
 		case e.Marks&model.Ready == 0:

@@ -19,7 +19,49 @@ func (f *List) Add(object, field, format string, args ...any) {
 
 // Wrap records a fault in a field of an object, described by an error.
 func (f *List) Wrap(object, field string, err error) {
-	f.List = append(f.List, &Fault{Object: object, Field: field, Err: err})
+	f.List = append(f.List, &Fault{Object: object, Field: field, Detail: DetailOf(field, err), Err: err})
+}
+
+// DetailOf returns the text of an error on one line, without the field if that is printed already.
+func DetailOf(path string, err error) string {
+	text := err.Error()
+	if fault, ok := err.(*field.Error); ok && fault.Field == path {
+		text = fault.ErrorBody()
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}
+
+// InField adds each of the errors that err joins, whose text begins with the field and a separator, as
+// a fault of an object. Without the separator the fault names no field.
+func (f *List) InField(object, separator string, err error) {
+	for _, e := range Joined(err) {
+		f.one(object, separator, e)
+	}
+}
+
+func (f *List) one(object, separator string, err error) {
+	path, detail := CutField(separator, err)
+	f.List = append(f.List, &Fault{Object: object, Field: path, Detail: detail, Err: err})
+}
+
+// Named adds an error about an object: as Split if it joins errors of fields, and else as one fault
+// whose text begins with the field and a colon.
+func (f *List) Named(object string, err error) {
+	if _, ok := Joined(err)[0].(*field.Error); ok {
+		f.Split(object, err)
+	} else {
+		f.one(object, ": ", err)
+	}
+}
+
+// CutField splits the text of an error at the first separator: ": ", or " is ", which stays part of
+// the detail.
+func CutField(separator string, err error) (path, detail string) {
+	path, detail, found := strings.Cut(DetailOf("", err), separator)
+	if !found {
+		return "", path
+	}
+	return path, strings.TrimPrefix(separator, ":")[1:] + detail
 }
 
 // Join adds each fault that err joins; nil adds none.
@@ -59,7 +101,7 @@ type Fault struct {
 	Object string
 	Field  string
 	Detail string
-	Err    error
+	Err    error // printed after Detail, unless it ends in Detail
 }
 
 // Error renders the fault on one line.
@@ -75,12 +117,10 @@ func (e *Fault) Error() string {
 		b.WriteString(e.Detail)
 	}
 	if e.Err != nil {
-		text := e.Err.Error()
-		if fault, ok := e.Err.(*field.Error); ok && fault.Field == e.Field {
-			text = fault.ErrorBody() // e.Field is printed already
+		if text := DetailOf(e.Field, e.Err); e.Detail == "" || !strings.HasSuffix(text, e.Detail) {
+			b.WriteString(": ")
+			b.WriteString(text)
 		}
-		b.WriteString(": ")
-		b.WriteString(strings.ReplaceAll(text, "\n", "; "))
 	}
 	return b.String()
 }

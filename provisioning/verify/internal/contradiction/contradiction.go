@@ -130,7 +130,7 @@ func (f *finder) pods(in provisioning.Input) {
 				if !counts(pod) {
 					continue
 				}
-				e := entry{key(pod), gone || !pod.DeletionTimestamp.IsZero()}
+				e := entry{key(pod), gone || pod.DeletionTimestamp != nil}
 				if other, found := places[e]; found {
 					f.add(n.Name(), e.pod, "is listed in %s and in %s; list each pod once", other, place)
 				} else {
