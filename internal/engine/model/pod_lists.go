@@ -33,14 +33,11 @@ func (l *PodList) String() string {
 }
 
 // ReportRepeated calls add for each pod that is listed twice: an object, an empty field, and what is
-// wrong. The pods of one namespace and name are one pod, except that one of two may be on its way
-// out: it is being deleted, or its node is. Then the other is its successor. Pods that have
-// finished do not count.
+// wrong. The pods of one namespace and name are one pod. Those on their way out do not count, as
+// their successor may be listed too: the pod is being deleted, or its node is. Pods that have finished
+// do not count either.
 func ReportRepeated(lists []PodList, add func(object, field, format string, args ...any)) {
-	type key struct {
-		namespace, name string
-		leaves          bool
-	}
+	type key struct{ namespace, name string }
 	n := 0
 	for i := range lists {
 		n += len(lists[i].Pods)
@@ -50,10 +47,10 @@ func ReportRepeated(lists []PodList, add func(object, field, format string, args
 		l := &lists[i]
 		leaving := l.Field != "" && l.Node.Leaving()
 		for _, pod := range l.Pods {
-			if !counts(pod) {
+			if !counts(pod) || l.Field != "" && leaves(pod, leaving) {
 				continue
 			}
-			k := key{pod.Namespace, pod.Name, l.Field != "" && leaves(pod, leaving)}
+			k := key{pod.Namespace, pod.Name}
 			at, repeated := first[k]
 			switch other := &lists[at]; {
 			case !repeated:
@@ -81,8 +78,8 @@ func onceKeys(n *Node, leaving bool) []uint64 {
 	out := make([]uint64, 0, len(n.Pods)+len(n.Ending)+2)
 	for _, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
 		for _, pod := range list {
-			if counts(pod) {
-				out = append(out, podKey(pod, leaves(pod, leaving)))
+			if counts(pod) && !leaves(pod, leaving) {
+				out = append(out, podKey(pod))
 			}
 		}
 	}
@@ -95,20 +92,11 @@ func onceKeys(n *Node, leaving bool) []uint64 {
 	return out
 }
 
-// The lowest bits of a key.
-const (
-	keyLeaves = 1 << iota // of a pod that leaves
-	keyIsSet              // no key is 0
-)
+// keyIsSet is the lowest bit of each key, so that none is 0.
+const keyIsSet = 1
 
 // podKey returns the key of a pod. Two pods of which ReportRepeated would report one have the same.
-func podKey(pod *corev1.Pod, leaves bool) uint64 {
-	h := hashOf(pod.Namespace, pod.Name)
-	if leaves {
-		h |= keyLeaves
-	}
-	return h
-}
+func podKey(pod *corev1.Pod) uint64 { return hashOf(pod.Namespace, pod.Name) }
 
 // hashOf returns a key made of two texts by FNV-1a.
 func hashOf(space, name string) uint64 {
@@ -120,7 +108,7 @@ func hashOf(space, name string) uint64 {
 		}
 		h *= prime // the byte 0 between the texts
 	}
-	return h&^keyLeaves | keyIsSet
+	return h | keyIsSet
 }
 
 // MayRepeat says whether something may be listed twice: a pod on two nodes, or on a node and in pods,
@@ -132,7 +120,7 @@ func hashOf(space, name string) uint64 {
 func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 	seen := newKeySet(len(pods), r.Changed, func(i int) *Room { return r.Of[i] })
 	for _, pod := range pods {
-		if counts(pod) && !seen.add(podKey(pod, false)) {
+		if counts(pod) && !seen.add(podKey(pod)) {
 			return true
 		}
 	}
@@ -149,7 +137,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 	moved := newKeySet(len(before), r.gone, func(room *Room) *Room { return room })
 	for _, pod := range before {
 		if counts(pod) {
-			moved.add(podKey(pod, false))
+			moved.add(podKey(pod))
 		}
 	}
 	for _, room := range r.gone {
@@ -157,27 +145,22 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 			moved.add(key)
 		}
 	}
-	on := Mark(0) // the unchanged nodes to read
+	some := false // something that unchanged nodes may have
 	for i, key := range seen {
 		if key == 0 {
 			continue
 		}
 		if _, found := moved.find(key); found {
 			seen[i] = keyIsSet // no unchanged node has it
-		} else if key&keyLeaves == 0 {
-			on = ^Mark(0)
 		} else {
-			on |= PodsLeave
+			some = true
 		}
 	}
-	if on == 0 {
+	if !some {
 		return false
 	}
 	for _, k := range r.kept {
 		for i := k.at; i < k.at+k.count; i++ {
-			if on == PodsLeave && r.Marks[i]&PodsLeave == 0 {
-				continue
-			}
 			for _, key := range r.Of[i].onceKeys {
 				if _, found := seen.find(key); found {
 					return true

@@ -100,15 +100,13 @@ const (
 	Shunned                     // it has PreferNoSchedule taints
 	Constrains                  // constraints of a pod on it can exclude other pods
 	Coming                      // it is not registered, so its labels may change
-	PodsLeave                   // a pod on it is on its way out, or the node is
 )
 
 func (r *Room) mark() (out Mark) {
 	for _, m := range []struct {
 		mark Mark
 		is   bool
-	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()},
-		{PodsLeave, slices.ContainsFunc(r.onceKeys, func(key uint64) bool { return key&keyLeaves != 0 })}} {
+	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()}} {
 		if m.is {
 			out |= m.mark
 		}

@@ -111,15 +111,11 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 
 // pods checks that the pods on nodes are listed nowhere else.
 func (f *finder) pods(in provisioning.Input) {
-	type entry struct {
-		pod     string
-		leaving bool
-	}
 	counts := func(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podlife.Finished(pod) }
-	places := map[entry]string{}
+	places := map[string]string{}
 	for _, pod := range in.Pods {
 		if counts(pod) {
-			places[entry{key(pod), false}] = "Pods"
+			places[key(pod)] = "Pods"
 		}
 	}
 	for _, n := range in.Nodes {
@@ -127,14 +123,13 @@ func (f *finder) pods(in provisioning.Input) {
 		for field, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
 			place := fmt.Sprintf("Node.%s of %s", []string{"Pods", "Ending"}[field], n.Name())
 			for _, pod := range list {
-				if !counts(pod) {
+				if !counts(pod) || gone || pod.DeletionTimestamp != nil { // the successor of one that leaves may be listed
 					continue
 				}
-				e := entry{key(pod), gone || pod.DeletionTimestamp != nil}
-				if other, found := places[e]; found {
-					f.add(n.Name(), e.pod, "is listed in %s and in %s; list each pod once", other, place)
+				if other, found := places[key(pod)]; found {
+					f.add(n.Name(), key(pod), "is listed in %s and in %s; list each pod once", other, place)
 				} else {
-					places[e] = place
+					places[key(pod)] = place
 				}
 			}
 		}
