@@ -44,9 +44,7 @@ type Input struct {
 	// Pods are the pods to place. Every one of them is placed or listed as Unplaced. The caller
 	// decides which pods of a cluster are pending.
 	//
-	// Each pod, by namespace and name, is listed once: here, or under one of Nodes. It may be listed
-	// a second time where it is on its way out, because it or its node is being deleted, as in
-	// what-ifs that move the pods of a node. Pods on nodes that have finished do not count.
+	// A pod that is also listed under one of Nodes is placed once more: the caller moves it.
 	Pods []*corev1.Pod
 
 	// Nominated is, by pod of Pods, the name of a node of Nodes to try first, as kube-scheduler

@@ -265,22 +265,6 @@ func nodeFaults() []fault {
 		}, []string{
 			`NodeClaim "young": status.providerID: is "cloud://one", as for Node "old"; a machine is one node, so leave one of the two out`,
 		}},
-		{"pod twice on a node", func(s *scene) { s.Old.Pods = append(s.Old.Pods, s.Old.Pods[0]) }, []string{
-			`Pod "default/bound": is listed twice in Node.Pods of Node "old"; list each pod once`,
-		}},
-		{"pod on two nodes", func(s *scene) {
-			s.Plain.Pods = []*corev1.Pod{scenes.Pod("promised", "1", "1Gi")}
-			s.Young.Pods = s.Plain.Pods
-		}, []string{
-			`Pod "default/promised": is listed in Node.Pods of Node "plain" and in Node.Pods of NodeClaim "young"; list it once, under the node that it is bound to`,
-		}},
-		{"pods on a node and to be placed", func(s *scene) {
-			s.Plain.Pods = []*corev1.Pod{s.Huge}
-			s.Old.Ending = []*corev1.Pod{s.Night.DeepCopy()}
-		}, []string{
-			`Pod "default/night-1": is listed in Pods and in Node.Ending of Node "old"; list a pod to place in Pods only, and any other pod under its node only`,
-			`Pod "default/huge": is listed in Pods and in Node.Pods of Node "plain"; list a pod to place in Pods only, and any other pod under its node only`,
-		}},
 		{"nil bound pod", func(s *scene) { s.Old.Pods = append(s.Old.Pods, nil) }, []string{
 			`Node "old": Pods[1]: is nil; leave it out`,
 		}},

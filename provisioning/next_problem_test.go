@@ -388,36 +388,3 @@ func (d *drift) claimApart(in *provisioning.Input) {
 		d.came++
 	}
 }
-
-// A pod that comes to be listed twice is found although the node that lists it too is unchanged.
-func TestPodsListedTwiceAmongUnchangedNodes(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(s *scene, in *provisioning.Input, plain *provisioning.Node)
-		says   string
-	}{
-		{"on another node", func(s *scene, _ *provisioning.Input, plain *provisioning.Node) {
-			plain.Pods = s.Old.Pods
-		}, `Pod "default/bound": is listed in Node.Pods of Node "old" and in Node.Pods of Node "plain"; list it once, under the node that it is bound to`},
-		{"to be placed", func(s *scene, in *provisioning.Input, _ *provisioning.Node) {
-			in.Pods = append(in.Pods, s.Old.Pods[0])
-		}, `Pod "default/bound": is listed in Pods and in Node.Pods of Node "old"; list a pod to place in Pods only, and any other pod under its node only`},
-		{"on another node that is leaving", func(s *scene, _ *provisioning.Input, plain *provisioning.Node) {
-			plain.Pods = []*corev1.Pod{s.Huge}
-			*plain = plain.Leaving()
-		}, `Pod "default/huge": is listed in Node.Pods of Node "plain" and in Node.Pods of NodeClaim "young"; list it once, under the node that it is bound to`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newScene()
-			s.Old.Pods[0].Spec.NodeName = ""
-			s.Young.Pods = []*corev1.Pod{s.Huge} // which is to be placed
-			*s.Young = s.Young.Leaving()
-			problem := problemOf(t, s.In, nil)
-			in := s.In
-			in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
-			tt.change(s, &in, &in.Nodes[slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == "plain" })])
-			_, err := problem.WithInput(in)
-			require.Equal(t, tt.says, fmt.Sprint(provisioning.Faults(err)[0]))
-		})
-	}
-}

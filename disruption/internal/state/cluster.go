@@ -98,7 +98,9 @@ func (f *Cluster) readMembers(faults *Faults) {
 	for _, m := range f.Nodes {
 		nodes = append(nodes, model.Node(m.Node))
 	}
-	model.ReportRepeated(model.PodLists(f.In.Pods, nodes), faults.Add)
+	// A pod to place may be on a node, too: its own, which it is to leave, or one that was promised to it.
+	model.ReportRepeated(model.PodLists(f.In.Pods, nil), faults.Add)
+	model.ReportRepeated(model.PodLists(nil, nodes), faults.Add)
 	for _, m := range f.Nodes {
 		if m.Pool != nil && m.Managed() {
 			m.Pool.Members = append(m.Pool.Members, m)

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
@@ -47,26 +45,11 @@ func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.R
 	p.rooms.Mark(before)
 }
 
-// checkRepeated reports pods that are listed twice among the nodes, or on a node and to be placed,
-// and NodeClaims and machines that two nodes have. SortedPods reports pods that are to be placed
-// twice.
-func (p *Problem) checkRepeated(like *Problem, f *model.Faults) {
-	pods, before := p.realPods(), []*corev1.Pod(nil)
-	if like != nil {
-		before = like.realPods()
-	}
-	if p.rooms.MayRepeat(pods, before) {
-		model.ReportRepeated(model.PodLists(pods, p.rooms.Nodes), f.Add)
+// checkRepeated reports NodeClaims and machines that two nodes have.
+func (p *Problem) checkRepeated(f *model.Faults) {
+	if p.rooms.MayRepeat() {
 		model.ReportShared(p.rooms.Nodes, false, f.Add)
 	}
-}
-
-// realPods returns the pods to place, without headroom pods.
-func (p *Problem) realPods() []*corev1.Pod {
-	if len(p.Headroom) == 0 {
-		return p.Pods
-	}
-	return slices.DeleteFunc(slices.Clone(p.Pods), func(pod *corev1.Pod) bool { return p.Headroom[pod] })
 }
 
 // reading is the state of reading the nodes.

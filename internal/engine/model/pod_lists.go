@@ -72,19 +72,12 @@ func counts(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podl
 // leaves says whether a pod on a node is on its way out, so that its successor may be listed too.
 func leaves(pod *corev1.Pod, leaving bool) bool { return leaving || pod.DeletionTimestamp != nil }
 
-// onceKeys returns a key for each thing of a node that may be listed only once in an input: its
-// pods, its NodeClaim and its machine.
-func onceKeys(n *Node, leaving bool) []uint64 {
-	out := make([]uint64, 0, len(n.Pods)+len(n.Ending)+2)
-	for _, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
-		for _, pod := range list {
-			if counts(pod) && !leaves(pod, leaving) {
-				out = append(out, podKey(pod))
-			}
-		}
-	}
+// onceKeys returns a key for each thing of a node that may be listed only once in an input: its NodeClaim
+// and its machine.
+func onceKeys(n *Node) []uint64 {
+	out := make([]uint64, 0, 2)
 	if n.NodeClaim != nil {
-		out = append(out, hashOf("Node Claim", n.NodeClaim.Name)) // no namespace has a blank
+		out = append(out, hashOf("NodeClaim", n.NodeClaim.Name))
 	}
 	for _, id := range n.providerIDs() {
 		out = append(out, hashOf("provider ID", id))
@@ -94,9 +87,6 @@ func onceKeys(n *Node, leaving bool) []uint64 {
 
 // keyIsSet is the lowest bit of each key, so that none is 0.
 const keyIsSet = 1
-
-// podKey returns the key of a pod. Two pods of which ReportRepeated would report one have the same.
-func podKey(pod *corev1.Pod) uint64 { return hashOf(pod.Namespace, pod.Name) }
 
 // hashOf returns a key made of two texts by FNV-1a.
 func hashOf(space, name string) uint64 {
@@ -111,19 +101,11 @@ func hashOf(space, name string) uint64 {
 	return h | keyIsSet
 }
 
-// MayRepeat says whether something may be listed twice: a pod on two nodes, or on a node and in pods,
-// the pods to place; or a NodeClaim or a machine. ReportRepeated and ReportShared decide that. before
-// are the pods to place of the previous problem, in which nothing was listed twice.
-//
-// It compares the keys of changed nodes, and of pods, with each other. It reads those of unchanged
-// nodes only where a key is new: what-ifs move pods, and then that takes O(changes).
-func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
-	seen := newKeySet(len(pods), r.Changed, func(i int) *Room { return r.Of[i] })
-	for _, pod := range pods {
-		if counts(pod) && !seen.add(podKey(pod)) {
-			return true
-		}
-	}
+// MayRepeat says whether a NodeClaim or a machine may be listed twice. ReportShared decides that. It
+// compares the keys of changed nodes with each other, and reads those of unchanged nodes only where a key
+// is new: that takes O(changes) for a what-if.
+func (r *Rooms) MayRepeat() bool {
+	seen := newKeySet(r.Changed, func(i int) *Room { return r.Of[i] })
 	for _, i := range r.Changed {
 		for _, key := range r.Of[i].onceKeys {
 			if !seen.add(key) {
@@ -134,12 +116,7 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 	if len(r.kept) == 0 {
 		return false
 	}
-	moved := newKeySet(len(before), r.gone, func(room *Room) *Room { return room })
-	for _, pod := range before {
-		if counts(pod) {
-			moved.add(podKey(pod))
-		}
-	}
+	moved := newKeySet(r.gone, func(room *Room) *Room { return room })
 	for _, room := range r.gone {
 		for _, key := range room.onceKeys {
 			moved.add(key)
@@ -175,8 +152,9 @@ func (r *Rooms) MayRepeat(pods, before []*corev1.Pod) bool {
 // At most half of the slots are used.
 type keySet []uint64
 
-// newKeySet returns an empty set with space for n keys and those of the rooms of a list.
-func newKeySet[T any](n int, list []T, roomOf func(T) *Room) keySet {
+// newKeySet returns an empty set with space for the keys of the rooms of a list.
+func newKeySet[T any](list []T, roomOf func(T) *Room) keySet {
+	n := 0
 	for _, t := range list {
 		n += len(roomOf(t).onceKeys)
 	}

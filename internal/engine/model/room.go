@@ -39,7 +39,7 @@ func NewRoom(n Node) *Room {
 		SoftTaints: n.softTaints(),
 		Ready:      n.Initialized(),
 		Leaves:     leaves,
-		onceKeys:   onceKeys(&n, leaves),
+		onceKeys:   onceKeys(&n),
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
 // Finding is one contradiction.
@@ -30,10 +29,7 @@ type Finding struct {
 //     status says; the same provider ID decides, whatever the name;
 //   - a provider ID that two nodes with a NodeClaim have;
 //   - a bound pod that is listed under another Node than its spec.nodeName says, unless it has finished;
-//   - a pod to place that is bound;
-//   - a pod that is listed twice, by its namespace and name: on nodes, or on a node and to be placed.
-//     One of the two may be on its way out, because it or its node is being deleted. Pods that have
-//     finished do not count.
+//   - a pod to place that is bound.
 //
 // Owners of pods are checked only if opts spread pods by their owners. nil opts mean the defaults.
 func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
@@ -46,7 +42,6 @@ func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
 			f.add("", key(pod), "is among the pods to place, and its spec.nodeName is %q; list it under that node", pod.Spec.NodeName)
 		}
 	}
-	f.pods(in)
 	once(f, "DaemonSet Pod", in.DaemonSetPods, key)
 	once(f, "NodePool", in.NodePools, (*v1.NodePool).GetName)
 	for pool, types := range in.InstanceTypes {
@@ -105,33 +100,6 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 		other := id != "" && n.NodeClaim.Status.ProviderID != "" && id != n.NodeClaim.Status.ProviderID // of a machine before
 		if with[n.NodeClaim.Name] || found && !other {
 			f.add(n.NodeClaim.Name, "", "is a NodeClaim that is listed apart from its Node; list both in one entry")
-		}
-	}
-}
-
-// pods checks that the pods on nodes are listed nowhere else.
-func (f *finder) pods(in provisioning.Input) {
-	counts := func(pod *corev1.Pod) bool { return pod != nil && pod.Name != "" && !podlife.Finished(pod) }
-	places := map[string]string{}
-	for _, pod := range in.Pods {
-		if counts(pod) {
-			places[key(pod)] = "Pods"
-		}
-	}
-	for _, n := range in.Nodes {
-		gone := nodestate.Leaving(n)
-		for field, list := range [][]*corev1.Pod{n.Pods, n.Ending} {
-			place := fmt.Sprintf("Node.%s of %s", []string{"Pods", "Ending"}[field], n.Name())
-			for _, pod := range list {
-				if !counts(pod) || gone || pod.DeletionTimestamp != nil { // the successor of one that leaves may be listed
-					continue
-				}
-				if other, found := places[key(pod)]; found {
-					f.add(n.Name(), key(pod), "is listed in %s and in %s; list each pod once", other, place)
-				} else {
-					places[key(pod)] = place
-				}
-			}
 		}
 	}
 }

@@ -62,22 +62,6 @@ func TestFind(t *testing.T) {
 		{"nothing", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n"), pod("b", ""), nil), node("m"), {}}, Pods: []*corev1.Pod{pod("c", ""), nil}}, nil, nil},
 		{"two nodes of one name", provisioning.Input{Nodes: []provisioning.Node{node("n"), node("n")}},
 			nil, twice("Node n")},
-		{"a bound pod on two nodes", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n")), node("m", pod("a", "n"))}},
-			nil, []contradiction.Finding{
-				{Node: "m", Pod: "shop/a", Message: `has spec.nodeName "n"; list it under the node that it is bound to`},
-				{Node: "m", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of m; list each pod once"},
-			}},
-		{"a pod on two nodes", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "")), {NodeClaim: claim("c", ""), Pods: []*corev1.Pod{pod("a", "")}}}},
-			nil, []contradiction.Finding{{Node: "c", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of c; list each pod once"}}},
-		{"a pod twice on a node", provisioning.Input{Nodes: []provisioning.Node{node("n", pod("a", "n"), pod("a", "n"))}},
-			nil, []contradiction.Finding{{Node: "n", Pod: "shop/a", Message: "is listed in Node.Pods of n and in Node.Pods of n; list each pod once"}}},
-		{"pods on a node and to be placed", provisioning.Input{
-			Nodes: []provisioning.Node{node("n", pod("a", "n")), {Node: node("m").Node, Ending: []*corev1.Pod{pod("b", "m")}}},
-			Pods:  []*corev1.Pod{pod("a", ""), pod("b", "")},
-		}, nil, []contradiction.Finding{
-			{Node: "n", Pod: "shop/a", Message: "is listed in Pods and in Node.Pods of n; list each pod once"},
-			{Node: "m", Pod: "shop/b", Message: "is listed in Pods and in Node.Ending of m; list each pod once"},
-		}},
 		{"a pod to be placed that leaves its node", provisioning.Input{
 			Nodes: []provisioning.Node{node("n", pod("a", "n")).Leaving(), node("m", deleted(pod("b", "m")), finished(pod("c", "m")))},
 			Pods:  []*corev1.Pod{pod("a", ""), pod("b", ""), pod("c", "")},
