@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/nodeindex"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -68,11 +69,11 @@ func Match(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Ma
 		j.byName[n.Name] = node
 	}
 	// Of two claims for one Node the first by name gets it, whatever their order.
-	for _, i := range order(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
+	for _, i := range sortedIndexes(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
 		j.claim(i, claims[i])
 	}
 	var out Matched
-	for _, i := range order(pods, model.ComparePods) {
+	for _, i := range sortedIndexes(pods, model.ComparePods) {
 		j.pod(i, pods[i], &out)
 	}
 	out.Pending = slices.DeleteFunc(out.Pending, func(p *corev1.Pod) bool {
@@ -89,8 +90,8 @@ func Match(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Ma
 	return out, inputErrors(j.f.Err())
 }
 
-// order returns the indexes of objects in the order of compare, nil objects first.
-func order[T any](list []*T, compare func(a, b *T) int) []int {
+// sortedIndexes returns the indexes of objects in the order of compare, nil objects first.
+func sortedIndexes[T any](list []*T, compare func(a, b *T) int) []int {
 	out := make([]int, len(list))
 	for i := range out {
 		out[i] = i
@@ -99,7 +100,7 @@ func order[T any](list []*T, compare func(a, b *T) int) []int {
 		if a, b := list[i], list[k]; a != nil && b != nil {
 			return compare(a, b)
 		}
-		return model.CompareBools(list[i] != nil, list[k] != nil)
+		return order.Bools(list[i] != nil, list[k] != nil)
 	})
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/solve"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -175,7 +176,7 @@ func (w Why) String() string {
 		return fmt.Sprintf("%s: the pool of node %s has no such instance type", w.InstanceType, w.Node)
 	}
 	best := slices.MinFunc(w.Offerings, func(a, b WhyOffering) int {
-		return cmp.Or(model.CompareBools(a.Rank == 0, b.Rank == 0), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dearer, b.Dearer))
+		return cmp.Or(order.Bools(a.Rank == 0, b.Rank == 0), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dearer, b.Dearer))
 	})
 	at := best.Offering.Key(w.InstanceType).String()
 	switch {

@@ -21,7 +21,7 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/minors", "internal/parallel", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
+	parts    = []string{"internal/minors", "internal/order", "internal/parallel", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
 		"internal/engine/pack", "internal/engine/topology", "internal/engine/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest", "report"}, append(engine, cloud...)...)
@@ -94,7 +94,7 @@ var layers = []layer{
 		"how far work has come is told whatever the work is"},
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "cloudprovider/retry", "internal/nodeindex", "internal/podlife", "internal/status"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
-	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/minors", "internal/nodeindex", "internal/nodelimit", "internal/podlife", "internal/engine/catalog", "internal/engine/compile",
+	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/minors", "internal/nodeindex", "internal/nodelimit", "internal/order", "internal/podlife", "internal/engine/catalog", "internal/engine/compile",
 		"internal/engine/constraint/kinds", "internal/engine/explain", "internal/engine/faults", "internal/engine/model", "internal/engine/solve", "internal/engine/state", "internal/engine/static", "internal/engine/workload", "provisioning/progress"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"internal/status", "provisioning"}, contract...),

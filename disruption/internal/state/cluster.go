@@ -94,13 +94,7 @@ func (f *Cluster) readMembers(faults *Faults) {
 		}
 	}
 	slices.SortFunc(f.Nodes, func(a, b *StateNode) int { return strings.Compare(a.Name, b.Name) })
-	nodes = nodes[:0]
-	for _, m := range f.Nodes {
-		nodes = append(nodes, model.Node(m.Node))
-	}
-	// A pod to place may be on a node, too: its own, which it is to leave, or one that was promised to it.
-	model.ReportRepeated(model.PodLists(f.In.Pods, nil), faults.Add)
-	model.ReportRepeated(model.PodLists(nil, nodes), faults.Add)
+	f.reportRepeated(faults)
 	for _, m := range f.Nodes {
 		if m.Pool != nil && m.Managed() {
 			m.Pool.Members = append(m.Pool.Members, m)

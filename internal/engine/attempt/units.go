@@ -7,8 +7,8 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // unit is pods that are assigned to domains: the pods of a class one by one, a bundle as a whole,
@@ -61,7 +61,7 @@ func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 	}
 	slices.SortStableFunc(out, func(x, y unit) int {
 		a, b := x.Members[0].Class, y.Members[0].Class
-		return cmp.Or(model.CompareBools(p.Classes[a].Headroom, p.Classes[b].Headroom), cmp.Compare(x.Phase, y.Phase), cmp.Compare(x.depth, y.depth),
+		return cmp.Or(order.Bools(p.Classes[a].Headroom, p.Classes[b].Headroom), cmp.Compare(x.Phase, y.Phase), cmp.Compare(x.depth, y.depth),
 			-cmp.Compare(p.Classes[a].Priority, p.Classes[b].Priority), cmp.Compare(len(x.Cells), len(y.Cells)))
 	})
 	return out

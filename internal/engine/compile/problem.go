@@ -71,7 +71,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.Static, nodes = static.WithMissing(p.Pools, nodes, len(p.Pods), p.Vocabulary, &ofStatic)
 	}
 	p.listRooms(nodes, sameOffers, before, f)
-	p.checkRepeated(f)
+	p.checkShared(f)
 	if p.Daemons == nil {
 		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.requests, p.Vocabulary, f)
 	}

@@ -45,9 +45,9 @@ func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.R
 	p.rooms.Mark(before)
 }
 
-// checkRepeated reports NodeClaims and machines that two nodes have.
-func (p *Problem) checkRepeated(f *model.Faults) {
-	if p.rooms.MayRepeat() {
+// checkShared reports NodeClaims and machines that two nodes have.
+func (p *Problem) checkShared(f *model.Faults) {
+	if p.rooms.MayShare() {
 		model.ReportShared(p.rooms.Nodes, false, f.Add)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
@@ -87,7 +88,7 @@ type Hold struct {
 // Compare orders holds by number, name, address, Reads and kind.
 func (h Hold) Compare(other Hold) int {
 	return cmp.Or(cmp.Compare(h.Number, other.Number), cmp.Compare(h.Name, other.Name), cmp.Compare(h.Address, other.Address),
-		model.CompareBools(h.Reads, other.Reads), cmp.Compare(h.Kind, other.Kind))
+		order.Bools(h.Reads, other.Reads), cmp.Compare(h.Kind, other.Kind))
 }
 
 // Clashes says whether two pods with these holds cannot be on one node.

@@ -104,13 +104,11 @@ func CheckPair(n Node, add func(object, field, format string, args ...any)) bool
 		return true
 	}
 	own, other := n.NodeClaim.Status.ProviderID, n.Node.Spec.ProviderID
-	known := own != "" && other != ""
-	sound := true
-	if known && own != other {
-		sound = false
+	sound := !nodeindex.OtherMachine(n.NodeClaim, n.Node)
+	if !sound {
 		add(claimObject(n), "status.providerID", "is %q, but that of %s, with which it is listed, is %q; list the NodeClaim with its own Node", own, NodeObject(n), other)
 	}
-	if name := n.NodeClaim.Status.NodeName; name != "" && name != n.Node.Name && !(known && own == other) {
+	if name := n.NodeClaim.Status.NodeName; name != "" && name != n.Node.Name && (own == "" || own != other) {
 		sound = false
 		add(claimObject(n), "status.nodeName", "is %q, but the NodeClaim is listed with %s; list it with its own Node", name, NodeObject(n))
 	}
@@ -169,6 +167,54 @@ func ReportShared(nodes []Node, either bool, add func(object, field, format stri
 		}
 	}
 	return found
+}
+
+// unique names what one node alone may have: its NodeClaim by name, or its machine by provider ID.
+type unique struct {
+	machine bool
+	text    string
+}
+
+// uniques lists what a node alone may have.
+func (n *Node) uniques() (out []unique) {
+	if n.NodeClaim != nil {
+		out = append(out, unique{text: n.NodeClaim.Name})
+	}
+	for _, id := range n.providerIDs() {
+		out = append(out, unique{true, id})
+	}
+	return out
+}
+
+// MayShare says whether two nodes may have one NodeClaim or one machine, which ReportShared then decides. It
+// reads unchanged nodes only if a changed one has a NodeClaim or a machine that no node had before, so it
+// takes O(changes) for a what-if.
+func (r *Rooms) MayShare() bool {
+	fresh := map[unique]bool{}
+	for _, i := range r.Changed {
+		for _, id := range r.Of[i].Node.uniques() {
+			if fresh[id] {
+				return true
+			}
+			fresh[id] = true
+		}
+	}
+	for _, room := range r.gone {
+		for _, id := range room.Node.uniques() {
+			delete(fresh, id)
+		}
+	}
+	if len(fresh) == 0 {
+		return false
+	}
+	for _, k := range r.kept {
+		for _, room := range r.Of[k.at : k.at+k.count] {
+			if slices.ContainsFunc(room.Node.uniques(), func(id unique) bool { return fresh[id] }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func claimObject(n Node) string { return fmt.Sprintf("NodeClaim %q", n.NodeClaim.Name) }

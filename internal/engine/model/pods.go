@@ -64,14 +64,3 @@ func Intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 // NewHostname is the hostname value of a node that does not exist yet. No label can have this
 // value, so In never admits it and NotIn always does.
 const NewHostname = "\x00a new node"
-
-// CompareBools orders false before true.
-func CompareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}

@@ -27,19 +27,16 @@ type Room struct {
 	Taken            resources.List // by bound pods, and by daemons that are expected on the node
 	Left             resources.List // Allocatable minus Taken
 	Daemons          []int          // daemons that are expected and not there yet
-	onceKeys         []uint64       // of what may be listed only once
 }
 
 // NewRoom reads a node. It fills the fields that depend on this node alone.
 func NewRoom(n Node) *Room {
-	leaves := n.Leaving()
 	return &Room{
 		Node:       n,
 		Standing:   LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()},
 		SoftTaints: n.softTaints(),
 		Ready:      n.Initialized(),
-		Leaves:     leaves,
-		onceKeys:   onceKeys(&n),
+		Leaves:     n.Leaving(),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // inserter places unplaced pods one by one: on nodes that exist, on nodes of the plan, and on nodes
@@ -38,9 +38,9 @@ func (st *State) insert(order []int32) []int32 {
 }
 
 // insertOn places unplaced pods on nodes of the plan and, if opens is set, on further nodes. It
-// appends the pods to the order of the plan.
-func (st *State) insertOn(order []int32, opens bool) []int32 {
-	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order, opens: opens}
+// appends the pods to bound, the order of the plan.
+func (st *State) insertOn(bound []int32, opens bool) []int32 {
+	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: bound, opens: opens}
 	var classes []int
 	for c := range g.p.Classes {
 		class, waits := &g.p.Classes[c], st.s.Absent[c]
@@ -49,7 +49,7 @@ func (st *State) insertOn(order []int32, opens bool) []int32 {
 		}
 	}
 	if len(classes) == 0 {
-		return order
+		return bound
 	}
 	bins := st.Bins()
 	before := len(bins)
@@ -59,7 +59,7 @@ func (st *State) insertOn(order []int32, opens bool) []int32 {
 	}
 	slices.SortStableFunc(classes, func(x, y int) int {
 		a, b := &st.p.Classes[x], &st.p.Classes[y]
-		return cmp.Or(model.CompareBools(a.Headroom, b.Headroom), -cmp.Compare(a.Priority, b.Priority))
+		return cmp.Or(order.Bools(a.Headroom, b.Headroom), -cmp.Compare(a.Priority, b.Priority))
 	})
 	for again := true; again; {
 		again = false

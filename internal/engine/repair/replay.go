@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // replayOrder binds the pods of the plan one by one and returns the order in which they can be
@@ -39,25 +39,25 @@ func (st *State) replayAll(order []int32, trusting bool) []int32 {
 // spreadFirst puts a pod earlier if it can be bound only before other pods that its topology spread
 // counts. Such pods may come too late because a group with affinity was bound first. The order is
 // unchanged if this does not help.
-func (st *State) spreadFirst(order []int32) []int32 {
-	_, refused, _ := st.bindAll(order, false)
+func (st *State) spreadFirst(bound []int32) []int32 {
+	_, refused, _ := st.bindAll(bound, false)
 	if len(refused) == 0 {
-		return order
+		return bound
 	}
 	late := make([]bool, len(st.p.Pods))
 	for _, podID := range refused {
 		late[podID] = true
 	}
-	early := slices.Clone(order)
-	slices.SortStableFunc(early, func(x, y int32) int { return -model.CompareBools(late[x], late[y]) })
+	early := slices.Clone(bound)
+	slices.SortStableFunc(early, func(x, y int32) int { return -order.Bools(late[x], late[y]) })
 	other, waiting, _ := st.bindAll(early, true)
 	if len(waiting) > 0 {
-		return order
+		return bound
 	}
 	if _, still, _ := st.bindAll(other, false); len(still) < len(refused) {
 		return other
 	}
-	return order
+	return bound
 }
 
 // bindAll binds pods in an order. It returns the pods bound, the pods refused, and the ledger of

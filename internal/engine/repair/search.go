@@ -9,6 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // search makes a plan cheaper by ruin and recreate (Schrimpf et al. 2000). A trial takes pods off
@@ -643,7 +644,7 @@ func (r *search) sorted(queue []int32, t trial) []int32 {
 	slices.SortStableFunc(queue, func(x, y int32) int {
 		a, b := rankOf(x), rankOf(y)
 		if a != b { // pods of two classes
-			if c := cmp.Or(model.CompareBools(a.headroom, b.headroom), -model.CompareBools(a.lead, b.lead), -cmp.Compare(a.priority, b.priority)); c != 0 {
+			if c := cmp.Or(order.Bools(a.headroom, b.headroom), -order.Bools(a.lead, b.lead), -cmp.Compare(a.priority, b.priority)); c != 0 {
 				return c
 			}
 		}

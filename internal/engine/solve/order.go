@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // sequence builds the list of pods in the order in which they can be bound.
@@ -47,7 +47,7 @@ func (a *assembler) inOrder(podIDs []int32) []*corev1.Pod {
 		out[i] = a.p.Pods[podID]
 	}
 	if len(a.p.Headroom) > 0 {
-		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return model.CompareBools(a.p.Headroom[x], a.p.Headroom[y]) })
+		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return order.Bools(a.p.Headroom[x], a.p.Headroom[y]) })
 	}
 	return out
 }

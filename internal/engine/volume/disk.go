@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/order"
 )
 
 // Disk is a disk that a pod names directly, without a claim.
@@ -40,20 +42,10 @@ func Disks(pod *corev1.Pod) []Disk {
 		}
 	}
 	slices.SortFunc(out, func(a, b Disk) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), compareBool(a.ReadOnly, b.ReadOnly))
+		return cmp.Or(strings.Compare(a.Name, b.Name), order.Bools(a.ReadOnly, b.ReadOnly))
 	})
 	return slices.Compact(out)
 }
 
 // diskName joins parts by a byte that no name contains.
 func diskName(parts ...string) string { return strings.Join(parts, "\x00") }
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/volumes"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
@@ -127,7 +128,7 @@ func (x *Extras) findHolders(p *Users) {
 			}
 			best := slices.MinFunc(can, func(a, b int32) int {
 				return cmp.Or(
-					model.CompareBools(p.Headroom[p.Pods[a]], p.Headroom[p.Pods[b]]),
+					order.Bools(p.Headroom[p.Pods[a]], p.Headroom[p.Pods[b]]),
 					-cmp.Compare(model.PriorityOf(p.Pods[a]), model.PriorityOf(p.Pods[b])),
 					cmp.Compare(a, b),
 				)

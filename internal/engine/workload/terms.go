@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 	"github.com/dovetail-sdk/dovetail/internal/minors"
+	"github.com/dovetail-sdk/dovetail/internal/order"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
@@ -130,7 +131,7 @@ func compareTerms(a, b Term) int {
 	return cmp.Or(
 		cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Pods, b.Pods),
 		cmp.Compare(a.Skew, b.Skew), cmp.Compare(a.MinDomains, b.MinDomains),
-		model.CompareBools(a.HonorAffinity, b.HonorAffinity), model.CompareBools(a.HonorTaint, b.HonorTaint),
+		order.Bools(a.HonorAffinity, b.HonorAffinity), order.Bools(a.HonorTaint, b.HonorTaint),
 	)
 }
 
