@@ -332,8 +332,8 @@ func TestLeave(t *testing.T) {
 	require.Len(t, d.Drain, 2, "and the rest is there")
 }
 
-// The name of a Node may be used again while the NodeClaim of the machine before is still there. The new
-// machine is that of its own claim, whatever the claims are called and whichever is deleted.
+// The name of a Node may be used again while the NodeClaim of the machine before is still there. The Node
+// belongs to the claim of the new machine, whatever the names of the claims are.
 func TestNodeNamesThatAreUsedAgain(t *testing.T) {
 	for _, old := range []string{"aaa", "zzz"} {
 		before, now := deleted(claim(old)), claim("new")

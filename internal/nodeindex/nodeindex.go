@@ -25,10 +25,10 @@ func New(nodes []*corev1.Node) Index {
 	return x
 }
 
-// Of returns the Node of a NodeClaim, or nil: the one with the provider ID of the claim, of several the one
-// that status.nodeName names, else the first by name. If there is none with that ID, it is the one that
-// status.nodeName names, unless it is that of another machine: the name of a Node may be used again
-// while the claim of the machine before is still there.
+// Of returns the Node of a NodeClaim, or nil. It is the Node with the provider ID of the claim; of several
+// such Nodes the one that status.nodeName names, or else the first by name. If no Node has that ID, it is
+// the Node that status.nodeName names, unless that Node has the ID of another machine: the name of
+// a Node may be used again while the claim of the machine before is still there.
 func (x Index) Of(claim *v1.NodeClaim) *corev1.Node {
 	named, same := x.byName[claim.Status.NodeName], (*corev1.Node)(nil)
 	if id := claim.Status.ProviderID; id != "" {

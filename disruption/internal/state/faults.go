@@ -27,7 +27,7 @@ func (l *Faults) Wrap(object, field string, err error) {
 	l.List = append(l.List, &provisioning.InputError{Object: object, Field: field, Detail: faults.DetailOf(field, err), Err: err})
 }
 
-// InField adds each of the errors that err joins, each of which says "FIELD is DETAIL".
+// InField adds each of the errors that err joins. The text of each is "FIELD is DETAIL".
 func (l *Faults) InField(object string, err error) {
 	for _, e := range Joined(err) {
 		path, detail := faults.CutField(" is ", e)

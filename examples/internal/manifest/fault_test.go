@@ -145,7 +145,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsOfDecodingDoNotHideOthers has values that cannot be decoded beside values that are wrong.
+// TestFaultsOfDecodingDoNotHideOthers has values that cannot be decoded, and other values that are wrong.
 func TestFaultsOfDecodingDoNotHideOthers(t *testing.T) {
 	_, err := read(docs(`apiVersion: karpenter.sh/v1
 kind: NodePool
