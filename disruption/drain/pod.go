@@ -24,12 +24,10 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 		PriorityClass: pod.Spec.PriorityClassName, Phase: pod.Status.Phase,
 		Grace: DefaultGrace, DoNotDisrupt: pod.Annotations[v1.DoNotDisruptAnnotationKey],
+		Priority:            podlife.Priority(pod),
 		ToleratesDisruption: podlife.Tolerates(pod, v1.DisruptedNoScheduleTaint()),
 		Ready:               podlife.ReadyStatus(pod),
 		Volumes:             slices.Clone(volumes),
-	}
-	if pod.Spec.Priority != nil {
-		p.Priority = *pod.Spec.Priority
 	}
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
 		// Limited to 0 to 100 years, to avoid overflow.

@@ -462,7 +462,8 @@ func TestLeaveWaitsForVolumes(t *testing.T) {
 	require.Equal(t, []*v1.NodeClaim{goes}, leave().Empty)
 }
 
-// A node that is kept for pods of another is opened when the first of them is to be evicted, and not before.
+// A node that is kept for pods of another is opened when the first of them is to be evicted, and not
+// before, if kube-scheduler could preempt for that pod.
 func TestLeaveOpensReplacements(t *testing.T) {
 	web := pod("web", "old", "ReplicaSet")
 	web.Labels = map[string]string{"app": "web"}
@@ -470,7 +471,8 @@ func TestLeaveOpensReplacements(t *testing.T) {
 	joined.Spec.Taints = replacement.Spec.StartupTaints
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
 	budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: web.Labels}
-	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("old")), replacement}, Nodes: []*corev1.Node{node("old"), joined}, Pods: []*corev1.Pod{web, pod("other", "", "ReplicaSet")}}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("old")), replacement}, Nodes: []*corev1.Node{node("old"), joined}, Pods: []*corev1.Pod{web, pod("other", "", "ReplicaSet"), pod("low", "third", "ReplicaSet")}}
+	web.Spec.Priority = new(int32(1))
 	leave := func() fleet.Departure {
 		d, err := read(t, o, fleet.Memory{}).Leave(nil)
 		require.NoError(t, err)
@@ -484,6 +486,14 @@ func TestLeaveOpensReplacements(t *testing.T) {
 	require.Empty(t, leave().Open, "the budget allows no eviction")
 	budget.Status.DisruptionsAllowed = 1
 	require.Len(t, leave().Open, 1)
+	web.Spec.PreemptionPolicy = new(corev1.PreemptNever)
+	require.Empty(t, leave().Open, "it preempts no pod")
+	web.Spec.PreemptionPolicy = nil
+	o.Pods[2].Spec.Priority = new(int32(1))
+	require.Empty(t, leave().Open, "no pod has a lower priority")
+	o.Pods[2].Spec.Priority, o.Pods[2].Status.Phase = nil, corev1.PodSucceeded
+	require.Empty(t, leave().Open, "a finished pod takes no room")
+	o.Pods[2].Status.Phase = corev1.PodRunning
 	o.Nodes[1] = node("new")
 	require.Empty(t, leave().Open, "it is open")
 	o.Nodes[1], o.NodeClaims[0] = joined, claim("old")

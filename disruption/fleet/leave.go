@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
@@ -25,9 +27,11 @@ type Departure struct {
 	// to pods. Objects that need no change are left out.
 	NodeClaims []*v1.NodeClaim
 	Nodes      []*corev1.Node
-	// Open are the Nodes that are kept for pods of Drain, without their taint: store them first.
-	// kube-scheduler tries a recreated pod before the pod can get its toleration; if it finds no
-	// open node, it preempts pods of a lower priority elsewhere.
+	// Open are the Nodes that are kept for pods of Drain and that cannot stay closed, without their
+	// taint: store them first. kube-scheduler tries a recreated pod before the pod can get its
+	// toleration; if it finds no open node, it preempts pods of a lower priority elsewhere. So the
+	// node of a pod that has a higher priority than a pod on any node, and may preempt, is listed.
+	// All others stay closed, so that pods land where the action has them.
 	Open []*corev1.Node
 	// Drain are the pods to evict and to delete.
 	Drain []drain.NodePlan
@@ -99,7 +103,8 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 	return d, errors.Join(plan.Faults, err, fault)
 }
 
-// open returns the Nodes kept for pods that are to be evicted or deleted, without their taint.
+// open returns the Nodes kept for pods that are to be evicted or deleted, without their taint, if
+// kube-scheduler could preempt for such a pod while the node is closed to it.
 func (f *Fleet) open(drained []drain.NodePlan) (out []*corev1.Node) {
 	going := map[types.UID]bool{}
 	for _, n := range drained {
@@ -107,9 +112,17 @@ func (f *Fleet) open(drained []drain.NodePlan) (out []*corev1.Node) {
 			going[s.UID] = true
 		}
 	}
+	lowest := int32(math.MaxInt32) // priority of a pod on a node
+	for _, p := range f.Objects.Pods {
+		if p.Spec.NodeName != "" && !podlife.Finished(p) {
+			lowest = min(lowest, podlife.Priority(p))
+		}
+	}
 	keeps := map[string]bool{} // by NodeClaim
 	for _, place := range f.Promises.Moving {
-		keeps[place.NodeClaim] = keeps[place.NodeClaim] || going[place.Pod.UID]
+		policy := place.Pod.Spec.PreemptionPolicy
+		preempts := podlife.Priority(place.Pod) > lowest && (policy == nil || *policy != corev1.PreemptNever)
+		keeps[place.NodeClaim] = keeps[place.NodeClaim] || preempts && going[place.Pod.UID]
 	}
 	for _, n := range f.Promises.Nodes {
 		if n.Phase == nomination.Filling && keeps[n.NodeClaim] {

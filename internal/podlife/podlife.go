@@ -173,8 +173,14 @@ func CostOfEviction(pod *corev1.Pod, ignoreDeletionCost bool) (cost EvictionUnit
 	} else if found {
 		unread = key
 	}
-	if pod.Spec.Priority != nil {
-		cost += EvictionUnits(*pod.Spec.Priority) * perPriority
-	}
+	cost += EvictionUnits(Priority(pod)) * perPriority
 	return min(max(cost, -maxEvictionCost), maxEvictionCost), unread
+}
+
+// Priority returns the priority of a pod, 0 without one, as kube-scheduler takes it.
+func Priority(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
 }

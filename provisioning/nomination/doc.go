@@ -45,8 +45,9 @@
 //
 //   - kube-scheduler tries a pod that is recreated after an eviction before the pod can get its
 //     toleration. If it finds no open node, it preempts pods of a lower priority elsewhere. So open
-//     the node ([Opened]) before the first of its pods is evicted: fleet.Departure.Open lists such
-//     nodes.
+//     the node ([Opened]) before the first of its pods is evicted, if there are such pods:
+//     fleet.Departure.Open lists these nodes. Keep all others closed: on open nodes recreated pods
+//     land in another order than planned, and the last ones find no room.
 //   - A DaemonSet that does not tolerate the taint gets its pod when the node is
 //     opened. Plans keep room for it.
 //   - Pods may only gain tolerations. A pod that was promised several nodes one after the other has

@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -129,9 +130,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 		Selected:     k.selectorIndex.Members[id.Members],
 		Headroom:     k.headroom[pod],
 		HasVolumes:   workload.HasVolumes(pod),
-	}
-	if pod.Spec.Priority != nil {
-		c.Priority = *pod.Spec.Priority
+		Priority:     podlife.Priority(pod),
 	}
 	c.NeedLabels(k.p.Vocabulary)
 	c.Refusal = k.refused(pod, spec, k.termErrs[id.Terms])
