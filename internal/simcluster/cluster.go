@@ -11,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/fake"
@@ -80,7 +81,23 @@ func Key(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 func (p *Pod) Pending() bool { return p.Spec.NodeName == "" && p.DeletionTimestamp == nil }
 
 func (p *Pod) ready() bool {
-	return len(p.Status.Conditions) > 0 && p.Status.Conditions[0].Status == corev1.ConditionTrue
+	return p.condition(corev1.PodReady) == corev1.ConditionTrue
+}
+
+// condition returns the status of a condition, empty if the pod does not have it.
+func (p *Pod) condition(kind corev1.PodConditionType) corev1.ConditionStatus {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// setCondition sets a condition of a pod that may be written to.
+func (p *Pod) setCondition(now time.Time, kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) {
+	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(now)})
 }
 
 // edit replaces a pod by a changed copy.
@@ -216,7 +233,7 @@ func (c *Cluster) run(p *Pod, now time.Time) {
 	case !p.ready() && !now.Before(p.readyAt):
 		c.edit(p, func(p *Pod) {
 			p.Status.Phase = corev1.PodRunning
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			p.setCondition(now, corev1.PodReady, corev1.ConditionTrue, "")
 		})
 	case p.runs() > 0 && !now.Before(p.readyAt.Add(p.runs())):
 		p.Work.finish(p)
@@ -236,9 +253,10 @@ func (c *Cluster) endPod(p *Pod, grace time.Duration) {
 	}
 	c.edit(p, func(p *Pod) {
 		end := metav1.NewTime(now.Add(grace))
-		p.DeletionTimestamp = &end
+		seconds := int64(grace / time.Second)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &end, &seconds
 		p.goneAt = now.Add(min(grace, stopTime))
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+		p.setCondition(now, corev1.PodReady, corev1.ConditionFalse, "")
 	})
 }
 
@@ -291,9 +309,19 @@ func (c *Cluster) Bind(p *Pod, node string) {
 	c.edit(p, func(p *Pod) {
 		p.Spec.NodeName = node
 		p.Status.NominatedNodeName = ""
+		p.setCondition(now, corev1.PodScheduled, corev1.ConditionTrue, "")
 		p.readyAt = now.Add(startTime + time.Duration(Dice(p.Name)%startTimeSpread)*time.Second)
 	})
 	c.Waits = append(c.Waits, now.Sub(p.since))
+}
+
+// NoPlace records that the scheduler found no node for a pending pod.
+func (c *Cluster) NoPlace(p *Pod) {
+	if p.condition(corev1.PodScheduled) != corev1.ConditionFalse {
+		c.edit(p, func(p *Pod) {
+			p.setCondition(c.Now(), corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable)
+		})
+	}
 }
 
 // Waiting returns how long each pending pod has waited so far, in the order of names.
@@ -309,7 +337,8 @@ func (c *Cluster) Waiting() (waits []time.Duration) {
 
 // setBudget does what the disruption controller of Kubernetes does.
 func (c *Cluster) setBudget(w *Workload) {
-	if w.MaxUnavailable == 0 {
+	most, err := intstr.GetScaledValueFromIntOrPercent(&w.MaxUnavailable, w.want, true)
+	if err != nil || w.MaxUnavailable == (intstr.IntOrString{}) {
 		return
 	}
 	healthy := 0
@@ -318,7 +347,7 @@ func (c *Cluster) setBudget(w *Workload) {
 			healthy++
 		}
 	}
-	desired := max(0, w.want-w.MaxUnavailable)
+	desired := max(0, w.want-most)
 	status := policyv1.PodDisruptionBudgetStatus{CurrentHealthy: int32(healthy), DesiredHealthy: int32(desired),
 		ExpectedPods: int32(w.want), DisruptionsAllowed: int32(max(0, healthy-desired))}
 	have, ok := c.Budgets.Get(w.Name)

@@ -33,6 +33,11 @@ func schedule(c *Cluster) {
 			}
 		}
 	}
+	for _, p := range c.Pods.All() {
+		if p.Pending() {
+			c.NoPlace(p)
+		}
+	}
 }
 
 // place is a node as the scheduler sees it.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -35,8 +36,9 @@ type Workload struct {
 	Template corev1.PodSpec
 	// Annotations are the annotations of the pods.
 	Annotations map[string]string
-	// MaxUnavailable is that of the workload's PodDisruptionBudget; 0 means that it has none.
-	MaxUnavailable int
+	// MaxUnavailable is that of the workload's PodDisruptionBudget; 0 means that it has none. A
+	// percentage is of the pods that are wanted, rounded up.
+	MaxUnavailable intstr.IntOrString
 
 	// Tasks are pods that run once each, in the order of At. With them Replicas and Template are not read.
 	Tasks []Task

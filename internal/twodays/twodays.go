@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -88,14 +89,14 @@ func (m moody) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cl
 func Workloads(seed uint64) []*simcluster.Workload {
 	spread := []corev1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule}}
 	web := simcluster.Deployment("web", "cpu=500m, memory=768Mi", wave(seed, "web", 8, 56))
-	web.Template.TopologySpreadConstraints, web.MaxUnavailable = spread, 4
+	web.Template.TopologySpreadConstraints, web.MaxUnavailable = spread, intstr.FromInt32(4)
 	cart := simcluster.Deployment("cart", "cpu=250m, memory=1Gi", wave(seed, "cart", 4, 20))
-	cart.MaxUnavailable = 2
+	cart.MaxUnavailable = intstr.FromInt32(2)
 	search := simcluster.Deployment("search", "cpu=1, memory=5Gi", wave(seed, "search", 3, 14))
-	search.MaxUnavailable = 1
+	search.MaxUnavailable = intstr.FromInt32(1)
 	checkout := simcluster.Deployment("checkout", "cpu=750m, memory=1536Mi", wave(seed, "checkout", 4, 12))
 	checkout.Template.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand}
-	checkout.Template.TopologySpreadConstraints, checkout.MaxUnavailable = spread, 2
+	checkout.Template.TopologySpreadConstraints, checkout.MaxUnavailable = spread, intstr.FromInt32(2)
 	report := &simcluster.Workload{Name: "report", Every: time.Minute, Runs: 35 * time.Minute, Template: simcluster.PodSpec("cpu=1900m, memory=3Gi"),
 		Annotations: map[string]string{v1.DoNotDisruptAnnotationKey: "true"}, Replicas: nightly(2*time.Hour, 30)}
 	report.Template.Tolerations = []corev1.Toleration{{Key: "batch", Operator: corev1.TolerationOpExists}}

@@ -52,21 +52,15 @@ func notFound(what, name string) error {
 	return apierrors.NewNotFound(schema.GroupResource{Resource: what}, name)
 }
 
-// readPods reads the pods, unless they are up to date. Pending pods get the condition that
-// kube-scheduler sets.
+// readPods reads the pods, unless they are up to date.
 func (k *kube) readPods() {
 	if k.pods != nil && k.podsAt == k.cluster.Changes() {
 		return
 	}
 	k.pods, k.onNode, k.podsAt = []*corev1.Pod{}, map[string][]*corev1.Pod{}, k.cluster.Changes()
 	for _, p := range k.cluster.Pods.All() {
-		pod := p.Pod
-		if p.Pending() {
-			pod = pod.DeepCopy()
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-		}
-		k.pods = append(k.pods, pod)
-		k.onNode[pod.Spec.NodeName] = append(k.onNode[pod.Spec.NodeName], pod)
+		k.pods = append(k.pods, p.Pod)
+		k.onNode[p.Spec.NodeName] = append(k.onNode[p.Spec.NodeName], p.Pod)
 	}
 }
 

@@ -21,7 +21,8 @@ type Scheduler interface {
 // and score the nodes. Among nodes with equal scores one is drawn at random.
 //
 // A pod with a nominated node is tried there first. While such a pod cannot be bound, its room on
-// that node is kept, as in kube-scheduler. Nothing is preempted.
+// that node is kept, as in kube-scheduler. A pod without a place gets the condition that says so.
+// Nothing is preempted.
 type KubeScheduler struct {
 	Program *kubescheduler.Program
 	Seed    uint64
@@ -130,6 +131,8 @@ func (s *KubeScheduler) choose(c *simcluster.Cluster, state *kubescheduler.State
 		}
 		if node >= 0 {
 			bind(c, pods[i], nodes[node].Name)
+		} else if p, ok := c.Pods.Get(simcluster.Key(pods[i])); ok {
+			c.NoPlace(p)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
@@ -55,7 +56,7 @@ func churnWorkloads(seed uint64) (all []*simcluster.Workload) {
 				{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule}}
 		}
 		if i%4 != 3 {
-			w.MaxUnavailable = max(1, base/5)
+			w.MaxUnavailable = intstr.FromInt(max(1, base/5))
 		}
 		all = append(all, w)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
@@ -30,7 +32,7 @@ func nights(seed uint64) (*life.Trace, error) {
 	for i := range 6 {
 		name := service(i)
 		w := simcluster.Deployment(name, "cpu=500m, memory=1536Mi", constant(3+int(simcluster.Dice(seed, name)%6)))
-		w.MaxUnavailable = 1
+		w.MaxUnavailable = intstr.FromInt32(1)
 		all = append(all, w)
 	}
 	sizes := []string{"cpu=900m, memory=1500Mi", "cpu=1900m, memory=3Gi", "cpu=1900m, memory=7Gi", "cpu=3800m, memory=7Gi"}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
@@ -53,7 +54,7 @@ func weekWorkloads(seed uint64) (all []*simcluster.Workload) {
 		}
 		w := simcluster.Deployment(name, sizes[draw("size", uint64(len(sizes)))], replicas)
 		if most >= 3 {
-			w.MaxUnavailable = max(1, most/4)
+			w.MaxUnavailable = intstr.FromInt(max(1, most/4))
 		}
 		if draw("spread", 3) == 0 {
 			w.Template.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{
