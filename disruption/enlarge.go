@@ -28,8 +28,8 @@ import (
 //
 // plan is a plan of problem, which must have the nodes of the cluster, as from the same Input. A node
 // is not worth keeping if its price exceeds what the new nodes cost more by at least what a proposal
-// would have to save to remove it: see ConsolidationOptions.MinimumScore. A score below the default
-// counts as the default here: it says that evictions are cheap, and not that room may be unused.
+// would have to save to remove it: see ConsolidationOptions.MinimumScore. A score below 0.5
+// counts as 0.5 here: a low one says that evictions are cheap, and not that room may be unused.
 // These nodes are left out:
 //
 //   - nodes that Propose could not remove even if budgets and consolidateAfter kept no node back (see
@@ -84,6 +84,9 @@ const (
 	enlargedLooks    = 4000
 )
 
+// enlargeMinimumScore is the least MinimumScore that Enlarge asks.
+const enlargeMinimumScore = 0.5
+
 // enlarger is the state of one Enlarge.
 type enlarger struct {
 	cluster    *Cluster
@@ -128,7 +131,7 @@ func (e *enlarger) choose(plan *provisioning.Plan) {
 	}
 	free := e.cluster.unpaced(withHealthyPods(e.cluster.in))
 	nodes, _ := free.consolidationCandidates(nil)
-	free.opts.Consolidation.MinimumScore = max(DefaultMinimumScore, free.opts.Consolidation.MinimumScore)
+	free.opts.Consolidation.MinimumScore = max(enlargeMinimumScore, free.opts.Consolidation.MinimumScore)
 	quota := admission.NewQuota(free.newGate(), Underutilized) // of budgets that let no node go at all
 	rules, score := free.priceRules(), map[string]float64{}
 	for _, m := range nodes {

@@ -145,17 +145,17 @@ func TestADearPodIsMovedForLess(t *testing.T) {
 	train := func() *corev1.Pod {
 		return load("train", 7000, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{v1.NodePoolLabelKey: "gpu"} })
 	}
-	dear, cheaper := sizedType("dear", 8, 2.0), sizedType("cheaper", 8, 1.1)
+	dear, cheaper := sizedType("dear", 8, 2.0), sizedType("cheaper", 8, 1.6)
 	in := fleetOf(all)
 	in.NodePools = append(in.NodePools, newPool("gpu"))
 	in.InstanceTypes["gpu"] = []*cloudprovider.InstanceType{dear, cheaper}
 	in.Nodes = append(in.Nodes, machine("n0", "gpu", dear, train()))
 	p := propose(t, in, nil)
-	require.Empty(t, p.Actions, "alone it scores 0.45 and a half is asked for")
+	require.Empty(t, p.Actions, "alone it scores 0.2 and a quarter is asked for")
 	for i := range 4 {
 		in.Nodes = append(in.Nodes, machine(fmt.Sprintf("n%d", i+1), "default", small, load(fmt.Sprintf("p%d", i), 1800)))
 	}
-	require.Equal(t, []string{"Underutilized n0 -> cheaper saves 0.900"}, deeds(propose(t, in, nil).Actions))
+	require.Equal(t, []string{"Underutilized n0 -> cheaper saves 0.400"}, deeds(propose(t, in, nil).Actions))
 
 	// It is not the other way round: what others pay does not keep a cheap pool from
 	// being tidied up.

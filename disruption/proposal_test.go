@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,6 +138,7 @@ func TestReasonsByTheEstimateHold(t *testing.T) {
 	}
 	for seed := range seeds {
 		in, opts := newMaker(4400 + seed).mixed(20)
+		opts.Consolidation.MinimumScore = cmp.Or(opts.Consolidation.MinimumScore, 0.5)
 		reasonsHold(t, in, opts, kinds)
 	}
 	require.Greater(t, kinds["asked"], 3, "%v", kinds)

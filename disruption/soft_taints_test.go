@@ -170,9 +170,9 @@ func TestUnneeded(t *testing.T) {
 // that there is no limit.
 func TestUnneededAsksWhatProposeAsks(t *testing.T) {
 	_, medium, _, _ := sizes()
-	large := sizedType("large", 8, 0.3)
+	large := sizedType("large", 8, 0.25)
 	in := fleetOf([]*cloudprovider.InstanceType{medium, large}, machine("n1", "default", large, load("a", 3000)))
-	for score, want := range map[float64][]string{0: nil, -1: {"n1"}} { // a third of the cost is less than the default asks for
+	for score, want := range map[float64][]string{0: nil, -1: {"n1"}} { // a fifth of the cost is less than the default asks for
 		opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score}}
 		require.Len(t, propose(t, in, opts).Actions, len(want))
 		unneeded, err := observe(t, in, opts).Unneeded(t.Context())

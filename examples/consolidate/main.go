@@ -65,7 +65,7 @@ func newSettings() (*settings, *flag.FlagSet) {
 	set.StringVar(&s.without, "without", "", "`NODE` say what would become of the pods of a node, and of the cost, if it went now, whatever speaks for leaving it")
 	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "let spot nodes be replaced by cheaper spot nodes")
 	set.Float64Var(&s.minSaving, "min-saving", 0, "`USD` what an action must save at least in an hour, if saving is its only reason. Default 0: anything")
-	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "`SCORE` the share of the cost that an action must save over the share of all disruption that it takes. Removing an average node scores 1, replacing it at half its price 0.5. Default 0.5; 0 moves pods for any saving")
+	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "`SCORE` the share of the cost that an action must save over the share of all disruption that it takes. Removing an average node scores 1, replacing it at half its price 0.5. Default 0.25; 0 moves pods for any saving")
 	set.StringVar(&s.output, "o", "text", "`FORMAT` text or json. Default text")
 	return s, set
 }

@@ -221,9 +221,9 @@ func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 	require.Equal(t, 2, r.FollowUp.Pods)
 	require.Equal(t, 1, r.FollowUp.Nodes)
 	require.Equal(t, 0.204, r.FollowUp.USDPerHour)
-	require.Equal(t, r.Before.Total.Nodes-3+1+r.FollowUp.Nodes, r.After.Total.Nodes)
+	require.Equal(t, r.Before.Total.Nodes-4+1+r.FollowUp.Nodes, r.After.Total.Nodes)
 	for _, a := range r.Actions {
-		if a.Reason != "Empty" {
+		if a.Reason == "Expired" {
 			require.Contains(t, a.Detail, "1 new node for 1 pod, a1.2xlarge/us-east-1a/on-demand at 0.204 USD/h", a.Reason)
 		}
 	}
