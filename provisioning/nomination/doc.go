@@ -27,8 +27,9 @@
 // A promise ends, for a pod, when the pod is bound anywhere or has finished; when the NodeClaim is
 // being deleted, as after a launch that found no capacity; when a later plan promised the pod
 // another node; and when time is over: [Options.Launch] after the creation of the claim if the node
-// is not ready, [Options.Hold] after the node became ready. A pod whose promise has ended belongs
-// into the next plan. A node is opened when it waits for none of its pods any more.
+// is not ready, [Options.Hold] after the node became ready and the pod was created. A pod that has
+// yet to be evicted keeps its promise for [Options.Move]. A pod whose promise has ended belongs into
+// the next plan. A node is opened when it waits for none of its pods any more.
 //
 // Pods that are recreated under another name, as those of a ReplicaSet after an eviction, are
 // recognised by their controller and their requests: such a pod takes the place of a deleted pod,

@@ -205,15 +205,28 @@ func TestPodsThatComeBack(t *testing.T) {
 	require.Empty(t, s.Pods, "they are not alike")
 	require.Equal(t, 1, s.Nodes[0].Missing, "nobody makes solo again")
 
-	in.Pods = append(in.Pods, pod("x2", "rs"), pod("x3", "rs"))
+	again := func(name string) *corev1.Pod {
+		p := pod(name, "rs")
+		p.CreationTimestamp = metav1.NewTime(late)
+		return p
+	}
+	in.Pods = append(in.Pods, again("x2"), again("x3"))
 	s = review(t, in, late)
 	require.Len(t, s.Pods, 1, "one place was kept")
 	require.Equal(t, "x2", s.Pods[0].Pod.Name)
 	in.Pods[3] = tolerating(s.Pods[0])
-	in.Pods = append(in.Pods, pod("a1", "rs")) // comes first by name
+	in.Pods = append(in.Pods, again("a1")) // comes first by name
 	s = review(t, in, late)
 	require.Len(t, s.Pods, 1)
 	require.Equal(t, "x2", s.Pods[0].Pod.Name, "who has the toleration keeps the place")
+	end := late.Add(nomination.DefaultHold)
+	require.Equal(t, end, s.Pods[0].Until, "as long as for a pod that was pending from the start")
+	require.Equal(t, end, s.Next)
+	s = review(t, in, end.Add(-1))
+	require.Len(t, s.Pods, 1)
+	s = review(t, in, end)
+	require.Empty(t, s.Pods, "kube-scheduler does not bind it there")
+	require.Equal(t, nomination.Node{NodeClaim: "a", Node: "node-a", Phase: nomination.Filling, Until: noon.Add(nomination.DefaultMove), Moving: 1}, s.Nodes[0], "y may still come")
 
 	in.Pods = []*corev1.Pod{on(pod("x2", "rs"), "node-a"), on(pod("y2", "rs"), "node-a"), pod("x3", "rs")}
 	s = review(t, in, late)

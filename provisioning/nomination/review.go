@@ -131,6 +131,7 @@ func Review(now time.Time, in Input, opts *Options) (State, error) {
 	}
 	for _, c := range r.claims {
 		r.dropUnneeded(c)
+		r.giveUp(c)
 	}
 	r.exchange()
 	for _, c := range r.claims {

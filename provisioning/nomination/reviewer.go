@@ -164,6 +164,35 @@ func (r *reviewer) until(c *claimView, g group) time.Time {
 	if moved := g.At.Add(r.opts.Move); g.From != "" && moved.After(until) {
 		until = moved
 	}
+	return r.extended(c, g, until)
+}
+
+// untilBound returns when the promise to a pending pod of a group ends. A pod that was evicted is kept
+// a place for as long as one that was pending when the node became ready: while it waits, a budget may
+// keep its node from being emptied, so that the promise to the group lasts.
+func (r *reviewer) untilBound(c *claimView, g *groupView, p *corev1.Pod) time.Time {
+	if c.ready.IsZero() || g.From == "" {
+		return g.until
+	}
+	since := c.ready
+	for _, t := range []time.Time{g.At, p.CreationTimestamp.Time} {
+		if t.After(since) {
+			since = t
+		}
+	}
+	return r.extended(c, g.group, since.Add(r.opts.Hold))
+}
+
+// giveUp drops the pending pods whose promise has ended. Their places are not kept.
+func (r *reviewer) giveUp(c *claimView) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		g.pending = slices.DeleteFunc(g.pending, func(p *corev1.Pod) bool { return !r.now.Before(r.untilBound(c, g, p)) })
+	}
+}
+
+// extended returns the end of a promise that would end at until, while kube-scheduler is behind.
+func (r *reviewer) extended(c *claimView, g group, until time.Time) time.Time {
 	if r.now.Before(until) {
 		return until
 	}
@@ -589,7 +618,8 @@ func (r *reviewer) report(c *claimView, s *State) Node {
 			s.Moving = append(s.Moving, Place{Pod: p, NodeClaim: c.claim.Name, Node: n.Node, Until: g.until})
 		}
 		for _, p := range g.pending {
-			place := r.place(c, p, g.until)
+			place := r.place(c, p, r.untilBound(c, g, p))
+			s.sooner(place.Until)
 			if place.Toleration == nil {
 				place.Toleration = r.elsewhere(c, c.ready, p, s)
 			}
