@@ -26,7 +26,7 @@ func TestOptionsOutOfBoundsAreFaults(t *testing.T) {
 		"Consolidation.MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
 		"Consolidation.HalveScoreAfter is -1m0s; use a time such as 10m, or 0 for never",
 		"Consolidation.MaxNodes is 201; use 1 to 200, or 0 for the default",
-		"Provisioning.NodeFee is -1; use an amount of USD per hour, or 0",
+		"Provisioning.NodeFee is -1; use an amount of USD per hour, at most 1e+09, or 0",
 		"Provisioning.MaxSteps is -1; use 0 for the default, or a positive number",
 	}
 	var got []string

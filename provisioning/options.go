@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/internal/minors"
@@ -104,7 +105,8 @@ type Options struct {
 	// NodeFee is added to the price of every new node when plans are compared, in USD per hour. It
 	// represents what a node costs in addition to its bill (licences, agents, its share of
 	// attention). It leads to plans with fewer, larger nodes; a high fee gives the fewest nodes.
-	// Plan.Cost does not include it. Default 0. benchmarks/README.md has an example.
+	// Plan.Cost does not include it. Default 0, at most cloudprovider.MaxPrice. benchmarks/README.md has an
+	// example.
 	NodeFee float64
 
 	// CapacityMix, if set, divides pods between on-demand and spot capacity.
@@ -173,8 +175,8 @@ func (o *Options) Validate() error {
 	if !(o.PreferenceCost >= 0) || math.IsInf(o.PreferenceCost, 0) {
 		faults = append(faults, fmt.Errorf("PreferenceCost is %v; use a share of a pod's cost, such as 0.1", o.PreferenceCost))
 	}
-	if !(o.NodeFee >= 0) || math.IsInf(o.NodeFee, 0) {
-		faults = append(faults, fmt.Errorf("NodeFee is %v; use an amount of USD per hour, or 0", o.NodeFee))
+	if !(o.NodeFee >= 0 && o.NodeFee <= cloudprovider.MaxPrice) {
+		faults = append(faults, fmt.Errorf("NodeFee is %v; use an amount of USD per hour, at most %g, or 0", o.NodeFee, cloudprovider.MaxPrice))
 	}
 	if o.SpotFlexibility < 0 {
 		faults = append(faults, fmt.Errorf("SpotFlexibility is %d; use a number of instance types, or 0", o.SpotFlexibility))

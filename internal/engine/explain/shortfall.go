@@ -82,7 +82,7 @@ func (e *explainer) shortfall(p *catalog.Pool, option, r int) model.Shortfall {
 }
 
 // largest returns the option that has most of a resource for pods, the cheapest of equals. If
-// DaemonSets take all of it everywhere, it is the option of which they take least too much.
+// DaemonSets ask for more of it than any option has, it is the option where the least is missing.
 func (e *explainer) largest(p *catalog.Pool, options bitset.Set, r int) int {
 	best := -1
 	for o := range options.All() {
