@@ -47,7 +47,13 @@ func (s *KubeScheduler) Schedule(c *simcluster.Cluster) error {
 			others = append(others, p.Pod)
 		}
 	}
-	if len(index) == 0 || len(nominated)+len(others) == 0 {
+	if len(index) == 0 {
+		for _, pod := range others {
+			noPlace(c, pod)
+		}
+		return nil
+	}
+	if len(nominated)+len(others) == 0 {
 		return nil
 	}
 	bound := c.PodsByNode()
@@ -131,8 +137,8 @@ func (s *KubeScheduler) choose(c *simcluster.Cluster, state *kubescheduler.State
 		}
 		if node >= 0 {
 			bind(c, pods[i], nodes[node].Name)
-		} else if p, ok := c.Pods.Get(simcluster.Key(pods[i])); ok {
-			c.NoPlace(p)
+		} else {
+			noPlace(c, pods[i])
 		}
 	}
 	return nil
@@ -141,5 +147,11 @@ func (s *KubeScheduler) choose(c *simcluster.Cluster, state *kubescheduler.State
 func bind(c *simcluster.Cluster, pod *corev1.Pod, node string) {
 	if p, ok := c.Pods.Get(simcluster.Key(pod)); ok {
 		c.Bind(p, node)
+	}
+}
+
+func noPlace(c *simcluster.Cluster, pod *corev1.Pod) {
+	if p, ok := c.Pods.Get(simcluster.Key(pod)); ok {
+		c.NoPlace(p)
 	}
 }
