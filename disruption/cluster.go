@@ -35,7 +35,8 @@ type Cluster struct {
 //   - a pool that is listed twice counts as missing;
 //   - malformed budgets allow no disruption;
 //   - only empty nodes of a pool with an unknown consolidationPolicy are removed;
-//   - a consolidateAfter or expireAfter below zero counts as Never;
+//   - a consolidateAfter or expireAfter below zero counts as Never, and a terminationGracePeriod below
+//     zero as none;
 //   - options out of range count as Options.Validate says;
 //   - repair policies with a fault repair nothing, and overlays with a fault change
 //     nothing;

@@ -89,7 +89,7 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 // source returns a node that an action removes, for a command.
 func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	s := command.Source{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
-		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
+		Bounded: m.ClaimBound() != nil}
 	if a.Reason == Empty {
 		s.Pods = m.CountMovable() // zero without Options.Consolidation.FreePodsAreEmpty
 	}

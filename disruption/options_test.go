@@ -88,10 +88,14 @@ func TestConsolidationPolicyThatIsNotKnown(t *testing.T) {
 
 // A time below zero would be over for every node at once.
 func TestTimesBelowZeroCountAsNever(t *testing.T) {
-	in := newInput(newNode("n", "web", func(n *provisioning.Node) { n.NodeClaim.Spec.ExpireAfter = v1.NewDuration(-time.Hour) }))
+	in := newInput(newNode("n", "web", func(n *provisioning.Node) {
+		n.NodeClaim.Spec.ExpireAfter = v1.NewDuration(-time.Hour)
+		n.NodeClaim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: -time.Minute}
+	}))
 	in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(-time.Second)
 	f, err := disruption.Observe(noon, in, nil)
 	require.EqualError(t, err, `Node "n": NodeClaim.spec.expireAfter: is -1h0m0s; use a duration such as 720h, or Never`+"\n"+
+		`Node "n": NodeClaim.spec.terminationGracePeriod: is -1m0s; use a duration such as 1h, or leave it out for no limit`+"\n"+
 		`NodePool "web": spec.disruption.consolidateAfter: is -1s; use a duration such as 30s, or Never`)
 	require.Empty(t, f.Actions().Actions)
 }

@@ -277,7 +277,7 @@ func TestStaticPoolFaults(t *testing.T) {
 	broken := staticPool("broken", 1)
 	broken.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "team", Operator: "Like"}}
 	limited := staticPool("limited", 1)
-	limited.Spec.Limits = v1.Limits(resources.MustParse("nodes=-1").ResourceList())
+	limited.Spec.Limits = v1.Limits(resources.MustParse("nodes=-1, cpu=4").ResourceList())
 	endless := staticPool("endless", 1)
 	huge := resources.MustParse("nodes=1").ResourceList()["nodes"]
 	huge.SetScaled(9, 30)
@@ -294,6 +294,7 @@ func TestStaticPoolFaults(t *testing.T) {
 		`NodePool "few": spec.replicas: is -1; use zero or more`,
 		`NodePool "broken": spec.template.spec.requirements[0].operator`,
 		`NodePool "limited": spec.limits[nodes]: it is negative`,
+		`NodePool "limited": spec.limits[cpu]: Forbidden: a static pool, with replicas, can only limit nodes`,
 		`NodePool "endless": spec.limits[nodes]: resource nodes: `,
 		`InstanceTypes["few"]: holds a nil instance type`,
 		"Nodes[0]: has neither a Node nor a NodeClaim", `Node "a": Pods[0]: is nil`,
@@ -302,7 +303,7 @@ func TestStaticPoolFaults(t *testing.T) {
 		require.Contains(t, got, want)
 	}
 	require.Len(t, provisioning.Faults(err), strings.Count(got, "\n")+1)
-	require.Len(t, provisioning.Faults(err), 11)
+	require.Len(t, provisioning.Faults(err), 12)
 }
 
 // randomStatic makes an input with several pools, static and not, and many

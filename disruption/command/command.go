@@ -149,7 +149,7 @@ func New(now time.Time, spec Spec) (Command, error) {
 	}
 	// A deadline is rounded up, so that a short timeout does not become none.
 	timeout := cmp.Or(spec.Timeout, Timeout(0))
-	c.Deadline = now.UTC().Add(timeout + time.Second - 1).Truncate(time.Second)
+	c.Deadline = now.UTC().Add(timeout).Add(time.Second - 1).Truncate(time.Second)
 	for _, s := range spec.Sources {
 		s.DrainBy = s.DrainBy.UTC().Truncate(time.Second)
 		switch {

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,9 @@ func TestNew(t *testing.T) {
 	long := newTestCommand(t, func(s *command.Spec) { s.NodePools = []string{strings.Repeat("pool.", 40)} })
 	require.LessOrEqual(t, len(long.Replacements[0].Token), 63)
 	require.NotContains(t, long.Replacements[0].Token, ".-")
+
+	patient := newTestCommand(t, func(s *command.Spec) { s.Timeout = math.MaxInt64 })
+	require.True(t, patient.Deadline.After(c.Deadline), patient.Deadline)
 }
 
 func TestNewFaults(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // for no limit, if there is neither.
 //
 // The error, for an annotation that is not an instant in RFC 3339, names the claim. The instant is
-// then that of the grace period.
+// then that of the grace period. A negative grace period is an error too, and counts as none.
 func Deadline(now time.Time, claim *v1.NodeClaim) (time.Time, error) {
 	if claim == nil {
 		return time.Time{}, nil
@@ -38,11 +38,14 @@ func Deadline(now time.Time, claim *v1.NodeClaim) (time.Time, error) {
 	if grace == nil {
 		return time.Time{}, err
 	}
+	if grace.Duration < 0 {
+		return time.Time{}, errors.Join(err, fmt.Errorf("NodeClaim %q: spec.terminationGracePeriod is %s; use a duration such as 1h, or leave it out for no limit", claim.Name, grace.Duration))
+	}
 	since := now
 	if claim.DeletionTimestamp != nil {
 		since = claim.DeletionTimestamp.Time
 	}
-	return since.Add(max(grace.Duration, 0)).UTC().Truncate(time.Second), err
+	return since.Add(grace.Duration).UTC().Truncate(time.Second), err
 }
 
 // Bound returns a NodeClaim to be stored before it is deleted: with the annotation of its Deadline,

@@ -23,7 +23,7 @@ func TestDeadline(t *testing.T) {
 		{"none", nil, "", ""},
 		{"grace from now", []func(*v1.NodeClaim){withGrace(time.Hour)}, "13:00:00", ""},
 		{"grace from the deletion", []func(*v1.NodeClaim){withGrace(time.Hour), deleted}, "12:59:00", ""},
-		{"grace below zero", []func(*v1.NodeClaim){withGrace(-time.Hour)}, "12:00:00", ""},
+		{"grace below zero", []func(*v1.NodeClaim){withGrace(-time.Hour)}, "", "spec.terminationGracePeriod is -1h0m0s"},
 		{"annotation", []func(*v1.NodeClaim){withGrace(time.Minute), withDeadline("2026-03-02T14:00:00+01:00")}, "13:00:00", ""},
 		{"malformed", []func(*v1.NodeClaim){withGrace(time.Hour), withDeadline("soon")}, "13:00:00", `NodeClaim "n-claim": metadata.annotations`},
 		{"malformed alone", []func(*v1.NodeClaim){withDeadline("soon")}, "", `"soon" is no instant`},

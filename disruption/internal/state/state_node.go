@@ -52,6 +52,9 @@ func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
 		if d := m.NodeClaim.Spec.ExpireAfter.Duration; d != nil && *d < 0 {
 			faults.Add(nodeObject(n), "NodeClaim.spec.expireAfter", "is %s; use a duration such as 720h, or Never", *d)
 		}
+		if d := m.NodeClaim.Spec.TerminationGracePeriod; d != nil && d.Duration < 0 {
+			faults.Add(nodeObject(n), "NodeClaim.spec.terminationGracePeriod", "is %s; use a duration such as 1h, or leave it out for no limit", d.Duration)
+		}
 	}
 	f.warnOfAge(m)
 	f.warnOfAnnotations(m)
@@ -172,12 +175,13 @@ func (m *StateNode) ProviderID() string {
 	return ""
 }
 
-// ClaimBound returns the terminationGracePeriod of the NodeClaim; nil if it has none.
+// ClaimBound returns the terminationGracePeriod of the NodeClaim; nil if it has none, or one below zero,
+// which is a fault.
 func (m *StateNode) ClaimBound() *time.Duration {
-	if m.NodeClaim == nil || m.NodeClaim.Spec.TerminationGracePeriod == nil {
+	if m.NodeClaim == nil || m.NodeClaim.Spec.TerminationGracePeriod == nil || m.NodeClaim.Spec.TerminationGracePeriod.Duration < 0 {
 		return nil
 	}
-	return new(max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0))
+	return new(m.NodeClaim.Spec.TerminationGracePeriod.Duration)
 }
 
 // Bounded reports whether something limits the drain of the node if it is removed for a reason, so that

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -132,8 +133,8 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 }
 
 // templateFaults returns what NodePool.Validate finds at fault in the parts of a pool that a plan
-// reads: the labels, taints and requirements of its nodes, a reference to a NodeClass, and a negative
-// weight. Fields that are required of a stored object, but not for a plan, may be left out. It leaves
+// reads: the labels, taints and requirements of its nodes, a reference to a NodeClass, a negative
+// weight, and limits of a static pool on something else than nodes. Fields that are required of a stored object, but not for a plan, may be left out. It leaves
 // out the requirements that have a fault in known, and what does no harm: negative bounds, and taints
 // that are listed twice.
 func templateFaults(object *v1.NodePool, known []error) (out field.ErrorList) {
@@ -154,6 +155,10 @@ func templateFaults(object *v1.NodePool, known []error) (out field.ErrorList) {
 	}
 	if Weight(object) < 0 {
 		checked.Spec.Weight = object.Spec.Weight
+	}
+	if object.Spec.Replicas != nil {
+		checked.Spec.Replicas, checked.Spec.Limits = new(int64(0)), maps.Clone(object.Spec.Limits)
+		delete(checked.Spec.Limits, v1.ResourceNodes)
 	}
 	for _, fault := range checked.Validate() {
 		same := func(err error) bool {
