@@ -144,8 +144,8 @@ func ExampleInstanceProfileName() {
 }
 
 func ExampleIsRestrictedTag() {
-	fmt.Println(v1.IsRestrictedTag(v1.ClusterTagKey("demo")), v1.IsRestrictedTag("team"))
-	// Output: true false
+	fmt.Println(v1.IsRestrictedTag(v1.ClusterTagKey("demo")), v1.IsRestrictedTag("dovetail/turn"), v1.IsRestrictedTag("team"))
+	// Output: true true false
 }
 
 func ExampleAddToScheme() {

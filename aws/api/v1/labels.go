@@ -131,8 +131,11 @@ func IsRestrictedTag(key string) bool {
 	case NodePoolTagKey, NodeClaimTagKey, NodeClassTagKey, ClusterNameTagKey:
 		return true
 	}
-	return strings.HasPrefix(key, strings.TrimSuffix(ClusterTagPrefix, "/"))
+	return strings.HasPrefix(key, strings.TrimSuffix(ClusterTagPrefix, "/")) || strings.HasPrefix(key, ownTagPrefix)
 }
+
+// ownTagPrefix begins the keys of tags that tell which requests an instance or a launch template is for.
+const ownTagPrefix = "dovetail/"
 
 // Extended resources of instance types.
 const (

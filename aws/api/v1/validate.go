@@ -31,7 +31,7 @@ import (
 //     amiselect.ResolveFamily say
 //   - exactly one of role and instanceProfile
 //   - tags: no key that the controller sets (see IsRestrictedTag) or that AWS reserves ("aws:"),
-//     keys of 1 to 128 characters, values of at most 256, at most 44 in addition to Name, because
+//     keys of 1 to 128 characters, values of at most 256, at most 43 in addition to Name, because
 //     EC2 allows 50
 //   - kubelet: keys of reserved and eviction maps that the kubelet knows, with quantities or, for
 //     eviction, percentages that are not negative; a reserved amount that is not a quantity is an
@@ -97,9 +97,9 @@ const (
 const (
 	maxTagKey   = 128
 	maxTagValue = 256
-	// maxUserTags: EC2 allows 50 tags. The controller sets six; one of them, Name, the user may set
+	// maxUserTags: EC2 allows 50 tags. The controller sets seven; one of them, Name, the user may set
 	// too.
-	maxUserTags = 44
+	maxUserTags = 43
 	// awsTagPrefix begins the keys that only AWS sets.
 	awsTagPrefix = "aws:"
 )

@@ -267,7 +267,7 @@ func TestValidateCounts(t *testing.T) {
 		s.CapacityReservationSelectorTerms = append(s.CapacityReservationSelectorTerms, v1.CapacityReservationSelectorTerm{ID: "cr-1"})
 	}
 	tags := map[string]string{"Name": "x", strings.Repeat("ä", 128): strings.Repeat("ä", 256)}
-	for i := range 43 {
+	for i := range 42 {
 		tags[fmt.Sprint(i)] = ""
 	}
 	s.Tags = tags
@@ -284,7 +284,7 @@ func TestValidateCounts(t *testing.T) {
 
 	c = class()
 	c.Spec.Tags = map[string]string{strings.Repeat("k", 129): strings.Repeat("v", 257)}
-	for i := range 44 {
+	for i := range 43 {
 		c.Spec.Tags[fmt.Sprint(i)] = ""
 	}
 	c.Spec.SubnetSelectorTerms = []v1.SubnetSelectorTerm{{Tags: map[string]string{}}}
@@ -294,7 +294,7 @@ func TestValidateCounts(t *testing.T) {
 	got := messages(c.Validate())
 	require.Len(t, got, 4)
 	require.Equal(t, "spec.subnetSelectorTerms[0].tags: Too many: 21: must have at most 20 items", got[0])
-	require.Equal(t, "spec.tags: Too many: 45: must have at most 44 items", got[1])
+	require.Equal(t, "spec.tags: Too many: 44: must have at most 43 items", got[1])
 	require.Contains(t, got[2], "may not be more than 128")
 	require.Contains(t, got[3], "may not be more than 256")
 }
