@@ -167,3 +167,22 @@ func TestPodsMoveTwiceWhereNothingElseHasRoom(t *testing.T) {
 		require.Equal(t, "n2", p.Actions[0].Moves[0].Node)
 	}
 }
+
+// A drifted node stays, as one of its pods has no place elsewhere. Its room is for the pending pods, for
+// which new nodes were to be launched while it was about to go.
+func TestANodeThatStaysHasRoomForPendingPods(t *testing.T) {
+	small, large := sizedType("small", 4, 0.2), sizedType("large", 8, 0.4)
+	stuck := func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"only": "there"} }
+	in := fleetOf([]*cloudprovider.InstanceType{small, large},
+		machine("goes", "default", small, load("moves", 2000)),
+		machine("stays", "default", large, load("a", 3000), load("b", 2000, stuck)),
+		machine("other", "default", large, load("c", 3000)))
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "100%"}}
+	in.Drift = map[string]cloudprovider.Drift{"goes-claim": {Reason: "AMIDrift"}, "stays-claim": {Reason: "AMIDrift"}}
+	in.Pods = []*corev1.Pod{load("p", 2000), load("q", 2000), load("r", 2000), load("s", 3000)}
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted goes -> small saves 0.000"}, deeds(p.Actions))
+	objections, err := disruption.Confirm(t.Context(), noon, in, p.Actions[0], nil)
+	require.NoError(t, err)
+	require.Empty(t, objections)
+}

@@ -27,8 +27,9 @@ type replacements struct {
 //  4. It simulates each other node again alone, in the cluster that has the accepted sets. Its pods
 //     may change their domains then.
 //
-// A node whose pods have no place stays, and is opened again. Its room may spare a new node, so the
-// other nodes are simulated again. A node that waits for another node remains closed: see Open.
+// A node whose pods have no place stays, and is opened again, unless pending pods need new nodes: they
+// would take its room. Its room may spare a new node, so the other nodes are simulated again. A node that
+// waits for another node remains closed: see Open.
 //
 // The error is that of ctx.
 func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, most int) (map[*state.StateNode]*CandidateSet, error) {
@@ -56,7 +57,7 @@ func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, mos
 			w.rewind(before)
 		}
 		for _, m := range wanted {
-			if stays(m) {
+			if stays(m) && !w.launchesForPending() {
 				w.Open(m.Name)
 			}
 		}
@@ -66,6 +67,10 @@ func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, mos
 		wanted = others
 	}
 }
+
+// launchesForPending reports whether pending pods need new nodes while the nodes that may be about to go
+// are closed.
+func (w *Simulation) launchesForPending() bool { return w.Settled != nil && len(w.Settled.Create) > 0 }
 
 // mostAgain is the largest number of times that Replace starts again because some nodes stay.
 const mostAgain = 4
