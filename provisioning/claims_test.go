@@ -102,6 +102,10 @@ func TestWithoutPodsThatComeBack(t *testing.T) {
 	require.Empty(t, plan.Unplaced)
 	require.Len(t, plan.Order, 1)
 	require.Equal(t, "of-StatefulSet", plan.Order[0].Name)
+
+	again, err := without.Without("plain")
+	require.NoError(t, err)
+	require.Len(t, planOf(t, again).Order, 1, "it is to be placed once")
 }
 
 // TestSharedClaimNotOverlooked: a pod that could have gone to the node, or the

@@ -16,8 +16,9 @@ import (
 
 // Without returns the problem in which the nodes of the given names are being removed: they take no
 // pods, and their pods are to be placed as well, except pods of DaemonSets, mirror pods, and pods
-// being deleted that no StatefulSet creates again. Constraints still count the domain of a node
-// being removed, but not its pods. p is unchanged and shares its catalog with the result.
+// being deleted that no StatefulSet creates again. A pod that is to be placed already, by an earlier
+// Without or as one of disruption.Displaced, is not listed again. Constraints still count the domain
+// of a node being removed, but not its pods. p is unchanged and shares its catalog with the result.
 //
 // The error names each node that p does not have.
 //
@@ -27,6 +28,10 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in.Nodes = slices.Clone(in.Nodes)
 	in.Pods = slices.Clone(in.Pods)
 	var errs []error
+	placed := map[types.NamespacedName]bool{}
+	for _, pod := range in.Pods {
+		placed[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
+	}
 	seen := map[string]bool{}
 	at := make(map[string]int, len(nodes))
 	for _, name := range nodes {
@@ -48,7 +53,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 		}
 		seen[name] = true
 		in.Nodes[i] = in.Nodes[i].Leaving()
-		in.Pods = append(in.Pods, moved(in.Nodes[i].Pods)...)
+		in.Pods = append(in.Pods, moved(in.Nodes[i].Pods, placed)...)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -57,11 +62,11 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 }
 
 // moved returns the pods of a node that must move when it is removed, as they will be then: not
-// bound to a node, and not being deleted.
-func moved(pods []*corev1.Pod) []*corev1.Pod {
+// bound to a node, and not being deleted. Those that are in placed are left out.
+func moved(pods []*corev1.Pod, placed map[types.NamespacedName]bool) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
-		if !podlife.Moves(pod) {
+		if !podlife.Moves(pod) || placed[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] {
 			continue
 		}
 		out = append(out, podlife.Moved(pod, ""))

@@ -27,8 +27,8 @@ import (
 // are nominated. The next Read comes long before that.
 const keptFor = 10 * time.Second
 
-// Objects has all objects of each kind in a cluster, without nil entries, in any order. They must
-// have UIDs, because promises identify pods by them.
+// Objects has all objects of each kind in a cluster, in any order. They must have UIDs, because
+// promises identify pods by them. Nil entries are passed over.
 type Objects struct {
 	NodeClaims           []*v1.NodeClaim
 	Nodes                []*corev1.Node
@@ -45,6 +45,22 @@ type Objects struct {
 	// claims link pods to volumes.
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+}
+
+// withoutNil returns the objects without nil entries.
+func (o Objects) withoutNil() Objects {
+	o.NodeClaims, o.Nodes, o.Pods, o.DaemonSets = given(o.NodeClaims), given(o.Nodes), given(o.Pods), given(o.DaemonSets)
+	o.PodDisruptionBudgets, o.RuntimeClasses = given(o.PodDisruptionBudgets), given(o.RuntimeClasses)
+	o.VolumeAttachments, o.PersistentVolumeClaims = given(o.VolumeAttachments), given(o.PersistentVolumeClaims)
+	return o
+}
+
+// given returns a list without nil entries, the list itself if there are none.
+func given[T any](list []*T) []*T {
+	if !slices.Contains(list, nil) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(o *T) bool { return o == nil })
 }
 
 // Fleet is a cluster at an instant. An object with a UID and a resourceVersion is a shallow copy of
@@ -91,6 +107,7 @@ type Fleet struct {
 // out. The Fleet is valid for all other objects. Its time grows with the objects like that of
 // nomination.Review.
 func Read(now time.Time, o Objects, m Memory) (*Fleet, error) {
+	o = o.withoutNil()
 	seen, refused := m.seen.next(&o)
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, index: nodeindex.New(o.Nodes), podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -760,4 +761,16 @@ func TestRoomOfPodsThatEnd(t *testing.T) {
 	require.Len(t, waits.Bind, 1)
 	_, late = plan(3*time.Minute+1, slow...)
 	require.Empty(t, late.Bind)
+}
+
+func TestReadPassesOverNil(t *testing.T) {
+	var o fleet.Objects
+	o.NodeClaims, o.Nodes, o.Pods, o.DaemonSets = []*v1.NodeClaim{nil}, []*corev1.Node{nil, node("n")}, []*corev1.Pod{nil, pod("p", "n", "ReplicaSet")}, []*appsv1.DaemonSet{nil}
+	o.PodDisruptionBudgets, o.RuntimeClasses = []*policyv1.PodDisruptionBudget{nil}, []*nodev1.RuntimeClass{nil}
+	o.VolumeAttachments, o.PersistentVolumeClaims = []*storagev1.VolumeAttachment{nil}, []*corev1.PersistentVolumeClaim{nil}
+	f := read(t, o, fleet.Memory{})
+	require.Len(t, f.Input.Nodes, 1)
+	require.Len(t, f.Input.Nodes[0].Pods, 1)
+	_, err := f.Leave(nil)
+	require.NoError(t, err)
 }
