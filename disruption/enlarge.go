@@ -38,11 +38,11 @@ import (
 //   - nodes that new pods avoid already: see SoftTaints;
 //   - nodes whose pods have room without larger new nodes, which proposals remove anyway.
 //
-// Each new node has at least one pod of plan. No pod of plan loses its place, even while the existing
-// nodes still have their pods, and the pools keep to their limits with the existing nodes counted.
+// Each new node has at least one pod of plan. No pod of plan loses its place, the places hold while the
+// existing nodes still have their pods, and the pools keep to their limits with the existing nodes counted.
 // With ConsolidationOptions.NoReplacements, and if plan launches nothing, the result is plan.
 //
-// Pods, Bind, Order and GivenUp of the new plan list only the pods of plan. Cost and LowerBound, and the
+// Pods, Bind, Order, GivenUp and Stats of the new plan are of the pods of plan alone. Cost and LowerBound, and the
 // Options, Requirements and Requests of new nodes, are those with the pods of existing nodes, so that
 // the NodeClaims ask for that much.
 //
@@ -94,6 +94,7 @@ type enlarger struct {
 	pods       map[types.NamespacedName]bool // of the plan
 	candidates []enlargement                 // the most promising first
 	best       *provisioning.Plan            // so far
+	now        *provisioning.Plan            // with the new nodes of best on their way; see stands
 	names      []string                      // of the nodes that best makes unneeded
 	width      int                           // how many plans are made at a time
 }
@@ -193,11 +194,12 @@ func (e *enlarger) another(ctx context.Context) (found bool, err error) {
 	e.candidates = nil
 	for _, a := range worth {
 		if !found {
-			if found, err = e.stands(ctx, a.plan); err != nil {
+			now, err := e.stands(ctx, a.plan)
+			if err != nil {
 				return false, err
 			}
-			if found {
-				e.best, e.names = a.plan, append(e.names, a.name)
+			if found = now != nil; found {
+				e.best, e.now, e.names = a.plan, now, append(e.names, a.name)
 			}
 			continue
 		}
@@ -216,19 +218,25 @@ func solved(ctx context.Context) func(*provisioning.Problem, error) (*provisioni
 	}
 }
 
-// stands says whether the new nodes of a plan suffice for its pods while the existing nodes keep
-// theirs. A topology spread or an affinity may hold only once the pods of these have moved.
-func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan) (bool, error) {
+// stands returns the places that the pods have on the new nodes of a plan, and on existing nodes, while
+// these keep their pods: a topology spread or an affinity may hold elsewhere only once these have moved.
+// It returns nil if more pods stay pending than in the plan, or if a new node has none of them.
+func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan) (*provisioning.Plan, error) {
 	claims := make([]*v1.NodeClaim, len(plan.Create))
 	for i := range plan.Create {
 		claims[i] = plan.Create[i].NodeClaim()
 		claims[i].Name = plan.Create[i].Name
 	}
 	now, err := solved(ctx)(e.problem.WithClaims(claims...))
-	if err != nil {
-		return false, err
+	if err != nil || len(now.Create) > 0 || len(now.Unplaced) > len(plan.Unplaced) {
+		return nil, err
 	}
-	return len(now.Create) == 0 && len(now.Unplaced) <= len(plan.Unplaced), nil
+	for _, claim := range claims {
+		if !slices.ContainsFunc(now.Bind, func(b provisioning.Binding) bool { return b.Node == claim.Name }) {
+			return nil, nil
+		}
+	}
+	return now, nil
 }
 
 // holds says whether a plan places all pods that the plan before places, launches nodes for these
@@ -251,24 +259,33 @@ func (e *enlarger) holds(plan *provisioning.Plan) bool {
 	return meter.Takes(&simulation.CandidateSet{Nodes: plan.Create}) == nil
 }
 
-// withoutMoves returns the best plan without the pods of existing nodes.
+// withoutMoves returns the best plan with the places that its pods have while the existing nodes keep
+// theirs.
 func (e *enlarger) withoutMoves() *provisioning.Plan {
-	kept := func(pods []*corev1.Pod) []*corev1.Pod {
-		return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !e.pods[state.NameOf(p)] })
-	}
 	out := *e.best
-	out.Create, out.Bind, out.GivenUp = slices.Clone(out.Create), slices.Clone(out.Bind), slices.Clone(out.GivenUp)
+	out.Create, out.Bind = slices.Clone(out.Create), nil
+	out.Unplaced, out.GivenUp, out.Order, out.Stats = e.now.Unplaced, e.now.GivenUp, e.now.Order, e.now.Stats
+	at := map[string]int{}
 	for i := range out.Create {
-		out.Create[i].Pods = kept(out.Create[i].Pods)
+		at[out.Create[i].Name] = i
 	}
-	for i := range out.Bind {
-		out.Bind[i].Pods = kept(out.Bind[i].Pods)
+	for _, b := range e.now.Bind {
+		if i, found := at[b.Node]; found {
+			out.Create[i].Pods = b.Pods
+		} else {
+			out.Bind = append(out.Bind, b)
+		}
 	}
-	out.Bind = slices.DeleteFunc(out.Bind, func(b provisioning.Binding) bool { return len(b.Pods) == 0 })
-	for i := range out.GivenUp {
-		out.GivenUp[i].Pods = kept(out.GivenUp[i].Pods)
+	for i := 0; i < len(out.Create); { // nodes of one pool and price are in the order of their first pods
+		same := out.Create[i:]
+		if n := slices.IndexFunc(same, func(n provisioning.NewNode) bool { return n.Pool != same[0].Pool || n.Price() != same[0].Price() }); n > 0 {
+			same = same[:n]
+		}
+		slices.SortFunc(same, func(a, b provisioning.NewNode) int {
+			x, y := a.Pods[0], b.Pods[0]
+			return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+		})
+		i += len(same)
 	}
-	out.GivenUp = slices.DeleteFunc(out.GivenUp, func(g provisioning.GivenUpPreference) bool { return len(g.Pods) == 0 })
-	out.Order = kept(out.Order)
 	return &out
 }

@@ -156,6 +156,8 @@ func TestLawEnlargedPlansHold(t *testing.T) {
 		}
 		require.Less(t, after.Cost, before.Cost+saved, "seed %d", seed)
 		require.Greater(t, after.Cost, before.Cost, "seed %d: nodes that may go anyway are left to proposals", seed)
+		broken := slices.DeleteFunc(verify.Plan(in.Input, after, opts.Provisioning), func(v verify.Violation) bool { return v.Rule == verify.RuleAccounts })
+		require.Empty(t, broken, "seed %d", seed) // its nodes ask for more than their pods do
 		coming := in.Input
 		coming.Nodes = slices.Clone(in.Nodes)
 		for i := range after.Create {
