@@ -126,7 +126,7 @@ func (p *Provider) Refresh(ctx context.Context) error {
 
 // Close sends the batches that wait, ends look-ups, and returns when all calls under way have an
 // answer and every goroutine of the Provider has ended, or with the error of ctx when that is done.
-// Later calls fail.
+// After it Get, Create, Delete and NodeClassReady fail. Methods that start no goroutine still work.
 func (p *Provider) Close(ctx context.Context) error {
 	return errors.Join(p.launches.Close(ctx), p.instances.Close(ctx), p.asking.Close(ctx))
 }

@@ -40,7 +40,8 @@ import (
 //
 // The error is a *cloudprovider.Error. For a claim that can never be launched as it is, it is of
 // KindDenied and lists every fault: a nil claim, one that is being deleted, no UID, no node class,
-// requirements or requests that do not parse, requirements that no value of a label satisfies. If no offering is possible, it is of
+// requirements or requests that do not parse, negative requests, requirements that no value of a
+// label satisfies. If no offering is possible, it is of
 // KindInsufficientCapacity, and gives the reason. See Launched for the consequences of both.
 func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requirements.Vocabulary) (cloudprovider.LaunchRequest, error) {
 	if claim == nil {
@@ -105,6 +106,10 @@ func readClaim(claim *v1.NodeClaim, v *requirements.Vocabulary) (requirements.Se
 	requests, err := resources.FromResourceList(claim.Spec.Resources.Requests)
 	if err != nil {
 		errs = append(errs, fmt.Errorf("%s: %w", spec.Child("resources", "requests"), err))
+	}
+	for _, name := range requests.Negative() {
+		amount := claim.Spec.Resources.Requests[name]
+		errs = append(errs, field.Invalid(spec.Child("resources", "requests").Key(string(name)), amount.String(), "it is negative; a request is zero or more"))
 	}
 	return reqs, requests, errors.Join(errs...)
 }

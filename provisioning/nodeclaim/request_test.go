@@ -116,6 +116,7 @@ func TestRequestRefuses(t *testing.T) {
 		{"contradiction", asking("cpu=1", in(corev1.LabelTopologyZone, "zone-a"), in(corev1.LabelTopologyZone, "zone-b"), in("kubernetes.io/arch", "amd64"),
 			v1.NodeSelectorRequirementWithMinValues{Key: "kubernetes.io/arch", Operator: "DoesNotExist"}), shelf(), cloudprovider.ErrDenied,
 			[]string{`spec.requirements: Invalid value: "kubernetes.io/arch": the requirements on this label contradict`, `spec.requirements: Invalid value: "topology.kubernetes.io/zone"`}},
+		{"negative", asking("cpu=-1"), shelf(), cloudprovider.ErrDenied, []string{`spec.resources.requests[cpu]: Invalid value: "-1": it is negative`}},
 		{"room", asking("cpu=64"), shelf(), cloudprovider.ErrInsufficientCapacity, []string{"none of 4 offerings", "room for cpu=64"}},
 		{"stock", asking("cpu=1", in(corev1.LabelTopologyZone, "zone-b")), shelf(), cloudprovider.ErrInsufficientCapacity,
 			[]string{"none of 1 matching offerings can be launched now, such as m5.large/zone-b/spot"}},

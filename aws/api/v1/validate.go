@@ -3,6 +3,7 @@ package v1
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ import (
 //     eviction, percentages that are not negative; a reserved amount that is not a quantity is an
 //     expression, as is a string for maxPods, and left to ValidateExpressions; evictionSoft and
 //     evictionSoftGracePeriod with the same keys; thresholds of image removal from 0 to 100, the
-//     high above the low; at most one entry of clusterDNS except for AL2023 and Custom; no
-//     podsPerCore for Bottlerocket; settings without a field only for AL2023 and Custom, and only
+//     high above the low; at most one entry of clusterDNS except for AL2023 and Custom; only IP
+//     addresses there, and no podsPerCore, for Bottlerocket; settings without a field only for AL2023 and Custom, and only
 //     those of the kubelet of Kubernetes 1.37 except registerWithTaints, with values of the right
 //     types at every depth
 //   - blockDeviceMappings: at most 50 and one rootVolume, each with a unique deviceName and an ebs;
@@ -221,6 +222,11 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 	}
 	if len(k.ClusterDNS) > 1 && family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom {
 		v.add(field.Invalid(path.Child("clusterDNS"), strings.Join(k.ClusterDNS, ", "), "the family "+string(family)+" takes one address; keep one"))
+	}
+	for i, text := range k.ClusterDNS {
+		if _, err := netip.ParseAddr(text); err != nil && family == amiselect.FamilyBottlerocket {
+			v.add(field.Invalid(path.Child("clusterDNS").Index(i), text, "Bottlerocket takes no text that is not an IP address"))
+		}
 	}
 	v.maxPods(path.Child("maxPods"), k.MaxPods)
 	atLeast(v, path.Child("podsPerCore"), k.PodsPerCore, 0)

@@ -181,6 +181,9 @@ func TestValidateKubelet(t *testing.T) {
 		got := faults(t, fmt.Sprintf("amiFamily: %s, amiSelectorTerms: [{id: ami-1}], kubelet: {clusterDNS: [10.0.0.1, 10.0.0.2], podsPerCore: 2}", family))
 		require.Equal(t, want, got, family)
 	}
+	require.Equal(t, []string{`kubelet.clusterDNS[0]: Invalid value: "dns": Bottlerocket takes no text that is not an IP address`},
+		faults(t, "amiFamily: Bottlerocket, amiSelectorTerms: [{id: ami-1}], kubelet: {clusterDNS: [dns]}"))
+	require.Empty(t, faults(t, "amiFamily: AL2, amiSelectorTerms: [{id: ami-1}], kubelet: {clusterDNS: [dns]}"), "the kubelet warns of it")
 }
 
 func TestValidateVolumes(t *testing.T) {
