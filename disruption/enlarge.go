@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
@@ -58,7 +57,10 @@ func (f *Cluster) Enlarge(ctx context.Context, problem *provisioning.Problem, pl
 		return plan, nil, nil
 	}
 	config := f.simulationConfig()
-	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan, width: config.Width()}
+	e := &enlarger{cluster: f, problem: problem, list: podsOf(plan), pods: map[types.NamespacedName]bool{}, best: plan, width: config.Width()}
+	for _, p := range e.list {
+		e.pods[state.NameOf(p)] = true
+	}
 	e.choose(plan)
 	for range mostEnlargements {
 		found, err := e.another(ctx)
@@ -91,7 +93,8 @@ const enlargeMinimumScore = 0.5
 type enlarger struct {
 	cluster    *Cluster
 	problem    *provisioning.Problem
-	pods       map[types.NamespacedName]bool // of the plan
+	list       []*corev1.Pod                 // of the plan
+	pods       map[types.NamespacedName]bool // their names
 	candidates []enlargement                 // the most promising first
 	best       *provisioning.Plan            // so far
 	now        *provisioning.Plan            // with the new nodes of best on their way; see stands
@@ -105,21 +108,11 @@ type enlargement struct {
 	price, required float64 // USD per hour
 }
 
-// podsOf returns the names of the pods of a plan.
-func podsOf(plan *provisioning.Plan) map[types.NamespacedName]bool {
-	out := map[types.NamespacedName]bool{}
-	for i := range plan.Create {
-		for _, p := range plan.Create[i].Pods {
-			out[state.NameOf(p)] = true
-		}
-	}
-	for _, b := range plan.Bind {
-		for _, p := range b.Pods {
-			out[state.NameOf(p)] = true
-		}
-	}
+// podsOf returns the pods of a plan.
+func podsOf(plan *provisioning.Plan) []*corev1.Pod {
+	out := slices.Clone(plan.Order)
 	for _, u := range plan.Unplaced {
-		out[state.NameOf(u.Pod)] = true
+		out = append(out, u.Pod)
 	}
 	return out
 }
@@ -194,7 +187,7 @@ func (e *enlarger) another(ctx context.Context) (found bool, err error) {
 	e.candidates = nil
 	for _, a := range worth {
 		if !found {
-			now, err := e.stands(ctx, a.plan)
+			now, err := e.stands(ctx, a.plan, append(slices.Clone(e.names), a.name))
 			if err != nil {
 				return false, err
 			}
@@ -220,19 +213,25 @@ func solved(ctx context.Context) func(*provisioning.Problem, error) (*provisioni
 
 // stands returns the places that the pods have on the new nodes of a plan, and on existing nodes, while
 // these keep their pods: a topology spread or an affinity may hold elsewhere only once these have moved.
-// It returns nil if more pods stay pending than in the plan, or if a new node has none of them.
-func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan) (*provisioning.Plan, error) {
-	claims := make([]*v1.NodeClaim, len(plan.Create))
-	for i := range plan.Create {
-		claims[i] = plan.Create[i].NodeClaim()
-		claims[i].Name = plan.Create[i].Name
+// The existing nodes that are to go, by name, get none. It returns nil if more pods stay pending than in the plan, or if a new node has none of them.
+func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan, names []string) (*provisioning.Plan, error) {
+	nodes := slices.Clone(e.cluster.in.Nodes)
+	for i, n := range nodes {
+		if slices.Contains(names, n.Name()) {
+			nodes[i] = simulation.ClosedNode(n)
+		}
 	}
-	now, err := solved(ctx)(e.problem.WithClaims(claims...))
+	for i := range plan.Create {
+		claim := plan.Create[i].NodeClaim()
+		claim.Name = plan.Create[i].Name
+		nodes = append(nodes, provisioning.Node{NodeClaim: claim})
+	}
+	now, err := solved(ctx)(e.problem.WithNodes(nodes, e.list))
 	if err != nil || len(now.Create) > 0 || len(now.Unplaced) > len(plan.Unplaced) {
 		return nil, err
 	}
-	for _, claim := range claims {
-		if !slices.ContainsFunc(now.Bind, func(b provisioning.Binding) bool { return b.Node == claim.Name }) {
+	for i := range plan.Create {
+		if !slices.ContainsFunc(now.Bind, func(b provisioning.Binding) bool { return b.Node == plan.Create[i].Name }) {
 			return nil, nil
 		}
 	}

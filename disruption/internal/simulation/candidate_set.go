@@ -97,7 +97,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 		*n = w.copies.changed(*n, w.copies.gone, provisioning.Node.Leaving)
 	}
 	for _, m := range w.cordoned {
-		nodes[w.At[m.Name]] = w.copies.changed(nodes[w.At[m.Name]], w.copies.shut, closedNode)
+		nodes[w.At[m.Name]] = w.copies.changed(nodes[w.At[m.Name]], w.copies.shut, ClosedNode)
 	}
 	without, err := w.Problem.WithNodes(nodes, pods)
 	return without, home, err

@@ -130,7 +130,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		_, settles := f.Settles(m)
 		rebooted := slices.ContainsFunc(begun, func(d Decision) bool { return d.Reboots && slices.Contains(d.Nodes, m.Name) })
 		if !w.Leaving[m.Name] && (m.Closed() || rebooted || settles && !config.Receivers[m.Name]) {
-			w.In.Nodes[w.At[m.Name]] = closedNode(w.In.Nodes[w.At[m.Name]])
+			w.In.Nodes[w.At[m.Name]] = ClosedNode(w.In.Nodes[w.At[m.Name]])
 		}
 	}
 	w.Compile()
@@ -167,7 +167,7 @@ func (w *Simulation) Begin(d Decision) {
 		switch {
 		case !found || w.Leaving[name]:
 		case d.Reboots:
-			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+			w.In.Nodes[i] = ClosedNode(w.In.Nodes[i])
 			delete(w.closed, name)
 		default:
 			m := w.Cluster.ByName[name]
@@ -213,7 +213,7 @@ func (w *Simulation) Close(node string) {
 	if i, found := w.At[node]; found && !w.Leaving[node] {
 		if _, closed := w.closed[node]; !closed {
 			w.closed[node] = w.In.Nodes[i]
-			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+			w.In.Nodes[i] = ClosedNode(w.In.Nodes[i])
 		}
 	}
 }
@@ -397,8 +397,8 @@ func (w *Simulation) plan(ctx context.Context, p *provisioning.Problem) (*provis
 	return plan, nil
 }
 
-// closedNode returns a copy of a node without room for more pods.
-func closedNode(n provisioning.Node) provisioning.Node {
+// ClosedNode returns a copy of a node without room for more pods.
+func ClosedNode(n provisioning.Node) provisioning.Node {
 	if n.Node != nil {
 		node := *n.Node
 		node.Status.Allocatable = noPods(node.Status.Allocatable)
