@@ -221,12 +221,28 @@ func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan, names []
 			nodes[i] = simulation.ClosedNode(n)
 		}
 	}
+	places := map[types.NamespacedName]string{} // those of the plan are tried first
+	put := func(node string, pods []*corev1.Pod) {
+		for _, p := range pods {
+			if e.pods[state.NameOf(p)] {
+				places[state.NameOf(p)] = node
+			}
+		}
+	}
 	for i := range plan.Create {
 		claim := plan.Create[i].NodeClaim()
 		claim.Name = plan.Create[i].Name
 		nodes = append(nodes, provisioning.Node{NodeClaim: claim})
+		put(claim.Name, plan.Create[i].Pods)
 	}
-	now, err := solved(ctx)(e.problem.WithNodes(nodes, e.list))
+	for _, b := range plan.Bind {
+		put(b.Node, b.Pods)
+	}
+	problem, err := e.problem.WithNodes(nodes, e.list)
+	if err != nil {
+		return nil, err
+	}
+	now, err := solved(ctx)(problem.Nominating(places))
 	if err != nil || len(now.Create) > 0 || len(now.Unplaced) > len(plan.Unplaced) {
 		return nil, err
 	}
