@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 )
 
@@ -43,13 +41,4 @@ func TestQuestionsReadTheClusterOnce(t *testing.T) {
 	t.Log(none, apart, daemons)
 	require.Less(t, apart, none+12*200)
 	require.Less(t, daemons, none+10*20)
-}
-
-func TestClaimsThatAreNone(t *testing.T) {
-	problem := problemOf(t, newScene().In, nil)
-	_, err := problem.WithClaims(nil, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "coming"}}, &v1.NodeClaim{})
-	require.Equal(t, []string{
-		`claims[0]: is nil; leave it out`,
-		`claims[2]: metadata.name: is empty; nodes are told apart by name`,
-	}, texts(provisioning.Faults(err)))
 }

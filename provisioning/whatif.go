@@ -109,27 +109,6 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	return p.WithInput(in)
 }
 
-// WithClaims returns the problem with further nodes on their way: it is WithInput of an Input with a
-// Node of each NodeClaim. The error is that of Prepare for these NodeClaims.
-func (p *Problem) WithClaims(claims ...*v1.NodeClaim) (*Problem, error) {
-	in := p.in
-	in.Nodes = slices.Clone(in.Nodes)
-	var f model.Faults
-	for i, claim := range claims {
-		switch {
-		case claim == nil:
-			f.Add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
-		case claim.Name == "":
-			f.Add(fmt.Sprintf("claims[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
-		}
-		in.Nodes = append(in.Nodes, Node{NodeClaim: claim})
-	}
-	if err := f.Err(); err != nil {
-		return nil, inputErrors(err)
-	}
-	return p.WithInput(in)
-}
-
 // WithNodes returns the problem with other nodes and other pods to place: it is WithInput of such an
 // Input, with the same catalog. Nominated is left out: see Nominating. With the same nodes and
 // pods it is p itself.
