@@ -174,13 +174,18 @@ func (r *reviewer) untilBound(c *claimView, g *groupView, p *corev1.Pod) time.Ti
 	if c.ready.IsZero() || g.From == "" {
 		return g.until
 	}
+	return r.extended(c, g.group, c.since(g.group, p).Add(r.opts.Hold))
+}
+
+// since returns since when a pod of a group could be bound to a claim's ready node.
+func (c *claimView) since(g group, p *corev1.Pod) time.Time {
 	since := c.ready
 	for _, t := range []time.Time{g.At, p.CreationTimestamp.Time} {
 		if t.After(since) {
 			since = t
 		}
 	}
-	return r.extended(c, g.group, since.Add(r.opts.Hold))
+	return since
 }
 
 // giveUp drops the pending pods whose promise has ended. Their places are not kept.
@@ -232,13 +237,7 @@ func (r *reviewer) lastLate() (last time.Time) {
 				if p == nil || p.Spec.NodeName != c.node.Name {
 					continue
 				}
-				since := c.ready
-				for _, t := range []time.Time{g.At, p.CreationTimestamp.Time} {
-					if t.After(since) {
-						since = t
-					}
-				}
-				if at := boundAt(p); at.After(last) && at.Sub(since) >= r.opts.Hold/3 {
+				if at := boundAt(p); at.After(last) && at.Sub(c.since(g.group, p)) >= r.opts.Hold/3 {
 					last = at
 				}
 			}
