@@ -97,7 +97,7 @@ type enlarger struct {
 	pods       map[types.NamespacedName]bool // their names
 	candidates []enlargement                 // the most promising first
 	best       *provisioning.Plan            // so far
-	now        *provisioning.Plan            // with the new nodes of best on their way; see stands
+	now        *provisioning.Plan            // what stands returned for best
 	names      []string                      // of the nodes that best makes unneeded
 	width      int                           // how many plans are made at a time
 }
@@ -213,7 +213,8 @@ func solved(ctx context.Context) func(*provisioning.Problem, error) (*provisioni
 
 // stands returns the places that the pods have on the new nodes of a plan, and on existing nodes, while
 // these keep their pods: a topology spread or an affinity may hold elsewhere only once these have moved.
-// The existing nodes that are to go, by name, get none. It returns nil if more pods stay pending than in the plan, or if a new node has none of them.
+// The existing nodes that are to go, by name, get no pods. The result is nil if more pods stay pending
+// than in the plan, or if a new node has no pod.
 func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan, names []string) (*provisioning.Plan, error) {
 	nodes := slices.Clone(e.cluster.in.Nodes)
 	for i, n := range nodes {

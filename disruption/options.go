@@ -88,8 +88,8 @@ type ConsolidationOptions struct {
 	// which is the least. The time counts from the same instant as consolidateAfter, and Proposal.Next
 	// is when it asks for less. What has not changed for long is likely to stay so, so that a small
 	// saving lasts. Use it where clusters rest for hours, or with a MinimumScore of 0.5 or more: with the
-	// default one the two days of benchmarks/day cost no less: docs/design.md. Default and zero: never. Below zero is an error, and
-	// counts as never.
+	// default score the two days of benchmarks/day cost no less (docs/design.md). Default and zero: never.
+	// Below zero is an error, and counts as never.
 	HalveScoreAfter time.Duration
 
 	// NoSpotToSpot forbids the replacement of spot nodes by spot nodes. They may still be removed

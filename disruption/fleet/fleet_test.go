@@ -334,7 +334,7 @@ func TestLeave(t *testing.T) {
 }
 
 // The name of a Node may be used again while the NodeClaim of the machine before is still there. The Node
-// belongs to the claim of the new machine, whatever the names of the claims are.
+// belongs to the claim of the new machine, whichever of the two claims comes first by name.
 func TestNodeNamesThatAreUsedAgain(t *testing.T) {
 	for _, old := range []string{"aaa", "zzz"} {
 		before, now := deleted(claim(old)), claim("new")

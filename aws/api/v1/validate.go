@@ -39,9 +39,9 @@ import (
 //     expression, as is a string for maxPods, and left to ValidateExpressions; evictionSoft and
 //     evictionSoftGracePeriod with the same keys; thresholds of image removal from 0 to 100, the
 //     high above the low; at most one entry of clusterDNS except for AL2023 and Custom; only IP
-//     addresses there, and no podsPerCore, for Bottlerocket; settings without a field only for AL2023 and Custom, and only
-//     those of the kubelet of Kubernetes 1.37 except registerWithTaints, with values of the right
-//     types at every depth
+//     addresses there, and no podsPerCore, for Bottlerocket; settings without a field only for AL2023
+//     and Custom, and only those of the kubelet of Kubernetes 1.37 except registerWithTaints, with
+//     values of the right types at every depth
 //   - blockDeviceMappings: at most 50 and one rootVolume, each with a unique deviceName and an ebs;
 //     ebs with snapshotID or volumeSize, and within the bounds given at BlockDevice
 //   - instanceStorePolicy: RAID0

@@ -18,8 +18,7 @@ import (
 //go:embed scale_down.yaml
 var scaleDownPool string
 
-// scaleDownWarmup is how long all pods run before most of them go: as short as in the scenario, so that
-// no pod has a deletion cost when a ReplicaSet chooses those that go.
+// scaleDownWarmup is how long all pods run before most of them go.
 const scaleDownWarmup = 2 * time.Minute
 
 // scaleDown returns a trace of the scenario ScaleDown of examples/controller. Twelve workloads with

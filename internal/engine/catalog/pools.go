@@ -134,9 +134,9 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 
 // templateFaults returns what NodePool.Validate finds at fault in the parts of a pool that a plan
 // reads: the labels, taints and requirements of its nodes, a reference to a NodeClass, a negative
-// weight, and limits of a static pool on something else than nodes. Fields that are required of a stored object, but not for a plan, may be left out. It leaves
-// out the requirements that have a fault in known, and what does no harm: negative bounds, and taints
-// that are listed twice.
+// weight, and limits of a static pool on something else than nodes. Fields that are required of a stored
+// object, but not for a plan, may be left out. It leaves out the requirements that have a fault in known,
+// and what does no harm: negative bounds, and taints that are listed twice.
 func templateFaults(object *v1.NodePool, known []error) (out field.ErrorList) {
 	checked, spec := &v1.NodePool{}, object.Spec.Template.Spec
 	t := &checked.Spec.Template
